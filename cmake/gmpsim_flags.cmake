@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Language level, warnings, optimisation and sanitizers: one place for all.
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or Debug" FORCE)
+endif()
+# No -DNDEBUG anywhere: assertions are on in every build, released ones too.
+set(CMAKE_C_FLAGS_RELEASE "-O2 -g")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g")
+set(CMAKE_C_FLAGS_DEBUG "-O0 -g")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
+
+add_compile_options(-Wall -Wextra -Wshadow -Wconversion
+                    $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
+if(GMPSIM_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(GMPSIM_SANITIZE)
+  add_compile_options(-fsanitize=${GMPSIM_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${GMPSIM_SANITIZE})
+endif()
