@@ -5,15 +5,12 @@
 #include <pthread.h>
 #include <stdio.h>
 
-static int seven(void)
-{
-	return 7;
-}
+static int seven(void) { return 7; }
 
 TEST_CASE(Fails, Eq)
 {
-	CHECK_EQ(seven(), 8u);
-	puts("the case went on");
+    CHECK_EQ(seven(), 8u);
+    puts("the case went on");
 }
 
 TEST_CASE(Fails, SignedAgainstUnsigned) { CHECK_EQ(-1, UINT64_MAX); }
@@ -27,16 +24,16 @@ TEST_CASE(Fails, Lt) { CHECK_LT(seven(), 7); }
 
 static void *check_elsewhere(void *arg)
 {
-	CHECK_EQ(seven(), 9);
-	return arg;
+    CHECK_EQ(seven(), 9);
+    return arg;
 }
 
 TEST_CASE(Fails, OnAnotherThread)
 {
-	pthread_t t;
+    pthread_t t;
 
-	CHECK_EQ(pthread_create(&t, NULL, check_elsewhere, NULL), 0);
-	pthread_join(t, NULL);
+    CHECK_EQ(pthread_create(&t, NULL, check_elsewhere, NULL), 0);
+    pthread_join(t, NULL);
 }
 
 TEST_CASE(Passes, Skipped) { SKIP_CASE("not on %s", "this machine"); }
