@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "profile.h"
+#include <string.h>
+
+#define SWITCH(n, f, l, w) \
+    {.name = #n, .what = w, .is_switch = true, .first = f, .last = l, .offset = offsetof(struct profile, n)},
+#define CONST(n, v, w) {.name = #n, .what = w, .value = v, .offset = offsetof(struct profile, n)},
+const struct profile_rule profile_rules[] = {
+#include "profile.def"
+};
+#undef SWITCH
+#undef CONST
+const size_t profile_rules_count = sizeof profile_rules / sizeof *profile_rules;
+
+static void put(struct profile *f, const struct profile_rule *r, int64_t value) {
+    char *at = (char *)f + r->offset;
+    if (r->is_switch)
+        *(bool *)at = value != 0;
+    else
+        memcpy(at, &value, sizeof value);
+}
+
+int64_t profile_get(const struct profile *f, const struct profile_rule *r) {
+    const char *at = (const char *)f + r->offset;
+    int64_t value;
+    if (r->is_switch)
+        return *(const bool *)at;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+bool profile_init(struct profile *f, int release) {
+    if (release < PROFILE_FIRST || release > PROFILE_LATEST)
+        return false;
+    memset(f, 0, sizeof *f);
+    f->release = release;
+    for (size_t i = 0; i < profile_rules_count; i++) {
+        const struct profile_rule *r = &profile_rules[i];
+        put(f, r, r->is_switch ? release >= r->first && release <= r->last : r->value);
+    }
+    return true;
+}
+
+int profile_parse(const char *name) {
+    if (strcmp(name, "latest") == 0)
+        return PROFILE_LATEST;
+    if (strncmp(name, "go", 2) == 0)
+        name += 2;
+    if (strncmp(name, "1.", 2) != 0 || name[2] < '1' || name[2] > '9' || name[3] < '0' ||
+        name[3] > '9' || name[4] != 0)
+        return -1;
+    int release = (name[2] - '0') * 10 + (name[3] - '0');
+    return release < PROFILE_FIRST || release > PROFILE_LATEST ? -1 : release;
+}
+
+/* Constants whose meaning leaves less room than 0..1e15. A ring below 2 cannot be split. */
+static bool in_range(const struct profile_rule *r, int64_t value) {
+    if (r->is_switch)
+        return value == 0 || value == 1;
+    if (strcmp(r->name, "ring_len") == 0)
+        return value >= 2 && value <= 65536 && (value & (value - 1)) == 0;
+    if (strcmp(r->name, "fair_period") == 0 || strcmp(r->name, "sema_roots") == 0 ||
+        strcmp(r->name, "goid_batch") == 0 || strcmp(r->name, "spinbit_tail_period") == 0)
+        return value >= 1 && value <= INT32_MAX;
+    if (strcmp(r->name, "gc_percent") == 0)
+        return value >= -1 && value <= 1000000;
+    return value >= 0 && value <= INT64_C(1000000000000000);
+}
+
+int profile_set(struct profile *f, const char *name, int64_t value) {
+    for (size_t i = 0; i < profile_rules_count; i++) {
+        const struct profile_rule *r = &profile_rules[i];
+        if (strcmp(r->name, name) != 0)
+            continue;
+        if (!in_range(r, value))
+            return -2;
+        put(f, r, value);
+        return 0;
+    }
+    return -1;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* G, M, P and the scheduler as data (runtime2.go). Everything lives in the world's arena; pointers never reach a record.
+ *
+ *   G   Gidle -> Gdead -> Grunnable <-> Grunning -> Gwaiting -> Grunnable;  Grunning <-> Gsyscall;  casgstatus has the table
+ *   M   no status word: (p, curg, spinning, on midle?, lockedg, note) is its state
+ *   P   Pidle <-> Prunning [<-> Psyscall, <=1.25] -> Pgcstop -> Pidle;  Pdead after procresize
+ *
+ * A field declared ATOMIC is read or written by Ms that do not own it. A plain field belongs to the M that runs the G, to
+ * the M itself, to the M that holds the P, or to the holder of the lock named beside it. */
+#ifndef MODEL_RUNTIME2_H
+#define MODEL_RUNTIME2_H
+#include <host.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profile.h"
+#include "prog.h"
+
+enum gstatus {
+    Gidle = 0,
+    Grunnable = 1,
+    Grunning = 2,
+    Gsyscall = 3,
+    Gwaiting = 4,
+    Gdead = 6,
+    Gcopystack = 8,
+    Gpreempted = 9,
+    Gleaked = 10,
+    Gdeadextra = 11,
+    Gscan = 0x1000,
+};
+
+enum pstatus { Pidle, Prunning, Psyscall, Pgcstop, Pdead };
+
+/* stackguard0: anything but GUARD_NORMAL makes the next function prologue enter newstack. */
+enum { GUARD_NORMAL = 0, GUARD_PREEMPT = 1 };
+
+enum waitreason {
+#define WAITREASON(name, text) waitReason##name,
+#include "waitreason.def"
+#undef WAITREASON
+    WAITREASONS
+};
+
+struct g;
+struct m;
+struct p;
+struct hchan;
+struct timer;
+
+typedef bool (*unlockf_fn)(struct g *gp, void *lock);
+typedef void (*mcall_fn)(struct g *gp);
+
+/* ---- locks and notes (lock.c, note.c) ---- */
+struct mutex {
+    ATOMIC(uint32_t) key;   /* tristate (<=1.23): 0 free, 1 locked, 2 locked with sleepers */
+    ATOMIC(uint64_t) word;  /* spinbit (>=1.24): bits 0 locked, 1 sleeping, 8 spinning, 9 stack locked, 10.. M id + 1 */
+    uint8_t rank;           /* enum lockrank */
+};
+struct note {
+    ATOMIC(uint32_t) key;
+};
+
+/* ---- queues of Gs by schedlink ---- */
+struct gQueue { /* FIFO */
+    struct g *head, *tail;
+    int32_t size;
+};
+struct gList { /* LIFO */
+    struct g *head;
+    int32_t size;
+};
+
+/* A G waiting on one object (runtime2.go sudog). elem travels in val. */
+struct sudog {
+    struct g *g;
+    struct sudog *next, *prev; /* channel queue, semaphore root, Cond list, cache list */
+    struct sudog *waitlink;    /* g.waiting chain: the cases of a select */
+    void *c;                   /* struct hchan *, or the semaphore / Cond */
+    int64_t val;               /* the element: what a sender sends, what a receiver got */
+    int64_t acquiretime;       /* semaphores: when the wait began */
+    uint32_t ticket;           /* semaphores: 1 = handed over; Cond: its number */
+    uint16_t index;            /* select: which case */
+    bool isSelect, success;
+};
+
+enum { GREGS_INLINE = 6, KONT_MAX = 6 };
+
+/* At most 192 bytes: a million parked Gs must fit beside their sudogs. */
+struct g {
+    ATOMIC(uint32_t) atomicstatus;
+    ATOMIC(uint32_t) stackguard0;
+    ATOMIC(struct m *) m;
+    uint64_t goid;
+    struct g *schedlink;
+    struct sudog *waiting; /* 1.26+: semaphore and Cond waits too */
+    ATOMIC(struct m *) lockedm;
+    void *param; /* the sudog or timer that woke us; passes results to the step that resumes */
+    int64_t waitsince;
+    int64_t runnable_at; /* virtual ns when it last became runnable (latency records) */
+
+    ATOMIC(uint32_t) selectDone;
+    uint32_t pc;      /* next instruction of its program */
+    int64_t *stack;   /* registers of all frames; inline_regs until it grows (interp.c) */
+    uint32_t stack_size, fp; /* in words */
+    struct timer *timer; /* cached sleep timer */
+    struct gext *ext;    /* rare things: panic and defer chain, spans, coroutine (interp.c) */
+    int64_t opval;       /* scratch of the operation in progress, valid across a park */
+    void *opobj;
+    int32_t group;       /* index of the program's goroutine group */
+    int32_t gcAssist_kb; /* credit (+) or debt (-) */
+    int16_t owner;       /* limbo: 1 + id of the M that alone knows this runnable G; 0: a queue does */
+    uint8_t waitreason;
+    uint8_t nkont;
+    uint8_t kont[KONT_MAX]; /* steps to run when the G continues, last first (step.h) */
+    ATOMIC(bool) preempt;
+    bool preemptStop, asyncSafePoint;
+    bool system; /* runtime's own G: does not count for deadlock */
+    bool has_ext_wake; /* a poll descriptor or timer will wake it (leak reports) */
+    bool parkingOnChan;
+    int64_t inline_regs[GREGS_INLINE];
+};
+_Static_assert(sizeof(struct g) <= 232, "a parked G must stay small");
+
+enum { HELD_MAX = 10 };
+
+/* Per-M tallies; their sum is the world's (struct core's counters). */
+enum counter {
+#define COUNTER(name, what) C_##name,
+#include "counters.def"
+#undef COUNTER
+    COUNTERS
+};
+
+enum throw_kind { MSTART_LOOP, MSTART_SYSMON, MSTART_TEMPLATE, MSTART_SPINNING };
+
+struct m {
+    struct hostm host;
+    int32_t id;
+    ATOMIC(struct g *) curg; /* NULL: on g0 */
+    ATOMIC(struct p *) p;
+    ATOMIC(struct p *) nextp; /* P to take at wake-up */
+    struct p *oldp;           /* P held before the system call (a hint) */
+    int32_t locks;
+    ATOMIC(bool) spinning;
+    bool blocked, incgo, isextra, isExtraInC, needextram;
+    bool exiting; /* mexit ran: the thread function returns */
+    bool onmidle; /* on sched.midle (sched.lock) */
+    bool insafe;      /* user code at a safe point for a signal (interp.c, around a burst) */
+    bool asyncinject; /* the handler injected asyncPreempt */
+    uint8_t mstartkind;
+    const char *preemptoff; /* non-NULL: not preemptible */
+    int32_t mallocing;
+    struct note park;
+    struct m *alllink; /* sched.lock */
+    struct m *schedlink; /* midle (<=1.25), extra list, newm hand-off */
+    struct m *idle_prev, *idle_next; /* midle (>=1.26) */
+    struct m *freelink;
+    ATOMIC(uint32_t) freeWait;
+    struct g *lockedg;
+    uint32_t lockedExt, lockedInt;
+    unlockf_fn waitunlockf;
+    void *waitlock;
+    mcall_fn mcallfn; /* what g0 does when the G's code returns to the loop */
+    uint32_t syscalltick;
+    ATOMIC(uint32_t) preemptGen, signalPending;
+    ATOMIC(uint32_t) waitsema; /* spinbit: semasleep */
+    uint64_t mWaitNext;        /* spinbit: next sleeper (M id + 1) */
+    uint64_t rng;
+    struct g *signalg; /* unused except by extra Ms: the placeholder G */
+    int64_t runstart;  /* ns when curg began to run */
+    uint64_t counters[COUNTERS];
+    const struct mutex *held[HELD_MAX]; /* lock rank checking */
+    int32_t nheld;
+};
+
+#include "timer.h" /* struct timers, needs mutex */
+#include "gc.h"    /* struct gcp, struct gcController */
+
+struct sysmontick {
+    uint32_t schedtick, syscalltick;
+    int64_t schedwhen, syscallwhen;
+};
+
+struct p {
+    /* What thieves touch comes first; the ring follows on its own lines. */
+    ATOMIC(uint32_t) runqhead; /* thieves and owner CAS */
+    ATOMIC(uint32_t) runqtail; /* only the owner stores */
+    ATOMIC(struct g *) runnext;
+    ATOMIC(struct g *) *runq; /* ring_len slots */
+    ATOMIC(uint32_t) status;
+    ATOMIC(struct m *) m;
+    int32_t id;
+    uint32_t ringmask;
+    ATOMIC(uint32_t) schedtick, syscalltick;
+    struct p *link;   /* pidle list, procresize's list (sched.lock) */
+    struct m *oldm;   /* 1.26+: last M */
+    struct sysmontick sysmontick; /* sysmon only */
+    uint64_t goidcache, goidcacheend;
+    struct gList gFree;
+    struct sudog *sudogcache; /* list */
+    int32_t nsudog;
+    ATOMIC(uint32_t) runSafePointFn;
+    ATOMIC(bool) preempt;
+    struct timers timers;
+    struct gcp gc;
+    int64_t idle_since; /* ns, for records */
+};
+
+/* schedt. */
+struct schedt {
+    struct mutex lock;
+    ATOMIC(uint64_t) goidgen;
+    ATOMIC(int64_t) lastpoll; /* 0: somebody is blocked in netpoll */
+    ATOMIC(int64_t) pollUntil;
+    ATOMIC(uint32_t) pollingNet;
+
+    struct m *midle; /* LIFO */
+    int32_t nmidle, nmidlelocked;
+    int64_t mnext; /* Ms created; the next id */
+    int64_t nmfreed;
+    int32_t nmsys;
+    ATOMIC(int32_t) ngsys, nGsyscallNoP;
+
+    ATOMIC(struct p *) pidle; /* LIFO; peeked without the lock by exitsyscall */
+    ATOMIC(int32_t) npidle;
+    ATOMIC(int32_t) nmspinning;
+    ATOMIC(uint32_t) needspinning;
+
+    struct gQueue runq;
+    ATOMIC(int32_t) runqsize; /* length of runq, peeked without the lock */
+
+    bool disable_user;
+    struct gQueue disabled;
+
+    struct mutex gFree_lock;
+    struct gList gFree; /* peeked through gFree_n */
+    ATOMIC(int32_t) gFree_n;
+    struct mutex sudoglock;
+    struct sudog *sudogcache;
+    struct m *freem;
+
+    ATOMIC(uint32_t) gcwaiting;
+    int32_t stopwait;
+    struct note stopnote;
+    ATOMIC(bool) sysmonwait;
+    struct note sysmonnote;
+    struct mutex sysmonlock;
+
+    void (*safePointFn)(struct p *pp);
+    int32_t safePointWait;
+    struct note safePointNote;
+
+    bool customGOMAXPROCS;
+    ATOMIC(bool) updatemaxprocs_idle; /* the helper G waits */
+    struct g *updatemaxprocs_g;
+    int32_t updatemaxprocs_n;
+};
+
+struct randomOrder {
+    uint32_t count, ncoprimes;
+    uint32_t *coprimes;
+};
+
+/* Globals of package runtime, one set per world. */
+struct runtime {
+    struct schedt sched;
+    struct profile prof;
+    const struct program *prog;
+
+    struct p **allp; /* allp_cap structs; the first gomaxprocs are in use */
+    int32_t allp_len, allp_cap;
+    struct mutex allpLock;
+    ATOMIC(int32_t) gomaxprocs;
+    int32_t newprocs;
+    ATOMIC(uint32_t) *idlepMask, *timerpMask;
+    struct randomOrder stealOrder;
+
+    struct g **allgs;
+    ATOMIC(uint64_t) allglen;
+    uint64_t allgs_cap;
+    struct mutex allglock;
+    struct m *allm; /* sched.lock */
+    struct m **ms;  /* by id */
+    int32_t ms_cap;
+
+    struct m *m0;
+    struct g *main_g;
+    bool mainStarted;
+    uint32_t worldsema, gcsema; /* ids of semaphores (sema.c) */
+
+    /* newmHandoff */
+    struct {
+        struct mutex lock;
+        struct m *newm;
+        bool waiting;
+        struct note wake;
+        ATOMIC(uint32_t) haveTemplateThread;
+    } newmHandoff;
+    struct {
+        ATOMIC(uint64_t) head; /* 1: locked, else pointer as id + 2 */
+        ATOMIC(uint32_t) waiters, inuse, length;
+    } extraM;
+
+    struct gcController gc;
+    struct netpoll *netpoll;
+    struct objects *objs; /* channels, mutexes, ... of the program (objs.h) */
+
+    bool panicking;
+    int64_t start_ns;
+    int64_t schedtrace_ns; /* 0: none */
+    bool scheddetail;
+};
+
+/* The world this process runs. Set by world_attach, constant while the world runs. */
+static struct runtime *rt;
+static struct schedt *sched;
+static const struct profile *prof;
+
+static inline struct m *getm(void) { return getarg(); }
+
+#endif
