@@ -13,11 +13,12 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or Debug" FORCE)
 endif()
+set(GMPSIM_OPT "" CACHE STRING "Optimisation; default -O2 for Release, -O0 for Debug")
 # No -DNDEBUG anywhere: assertions are on in every build, released ones too.
-set(CMAKE_C_FLAGS_RELEASE "-O2 -g")
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g")
-set(CMAKE_C_FLAGS_DEBUG "-O0 -g")
-set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
+foreach(lang C CXX)
+  set(CMAKE_${lang}_FLAGS_RELEASE "-O2 -g ${GMPSIM_OPT}")
+  set(CMAKE_${lang}_FLAGS_DEBUG "-O0 -g ${GMPSIM_OPT}")
+endforeach()
 
 add_compile_options(-Wall -Wextra -Wshadow -Wconversion
                     $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
@@ -29,4 +30,10 @@ if(GMPSIM_SANITIZE)
   add_compile_options(-fsanitize=${GMPSIM_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${GMPSIM_SANITIZE})
+endif()
+
+if(GMPSIM_FUZZERS)
+  # Coverage for all of the code; only the targets link libFuzzer's main.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
 endif()
