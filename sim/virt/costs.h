@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The cost table: what every verb of the host surface costs in virtual time. Picoseconds, at most COST_MAX_PS each.
+ * Plain data: a world copies the row of its port when it starts, so a table may be changed or freed afterwards.
+ */
+#ifndef GMPSIM_COSTS_H
+#define GMPSIM_COSTS_H
+
+#include <stdint.h>
+
+/* One atomic operation may not cost more than 4 ms, so that a hot row is two 32-bit numbers. */
+#define COST_MAX_PS 4000000000u
+
+enum cost_port { PORT_AMD64, PORT_ARM64, PORT_PPC64LE, PORT_COUNT };
+
+enum cost_atomic {
+#define ATOMIC_COST(name, ...) ATOMIC_##name,
+#include "costs.def"
+#undef ATOMIC_COST
+	ATOMIC_COUNT
+};
+
+enum cost_kind {
+#define COST(name, ps) COST_##name,
+#include "costs.def"
+#undef COST
+	COST_COUNT
+};
+
+enum work_kind {
+#define WORK(name, ps, source) W_##name,
+#include "../base/work.def"
+#undef WORK
+	W_COUNT
+};
+
+struct cost_pair {
+	uint32_t hit, miss;
+};
+
+struct costs {
+	struct cost_pair atomic[PORT_COUNT][ATOMIC_COUNT];
+	uint32_t kind[COST_COUNT];
+	uint32_t work[W_COUNT];
+};
+
+/* The built-in table; equal to costs/reference.json. */
+extern const struct costs costs_builtin;
+
+const char *cost_port_name(enum cost_port port);
+const char *cost_atomic_name(enum cost_atomic kind);
+const char *cost_kind_name(enum cost_kind kind);
+const char *work_kind_name(enum work_kind kind);
+/* -1 when there is no port of that name. */
+int cost_port_parse(const char *name);
+
+#endif

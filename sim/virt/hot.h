@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The state that every verb touches, in one file-scope struct, and the fast path over it.
+ *
+ * A point is two loads and a compare: the running thread may pass it while its clock is below the horizon, the
+ * earliest thing that anybody else will do. Everything else is in sched.c.
+ */
+#ifndef GMPSIM_VIRT_HOT_H
+#define GMPSIM_VIRT_HOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "costs.h"
+
+struct vm_thread;
+
+struct vm_hot {
+	uint64_t now;     /* the running thread's clock, ps */
+	uint64_t horizon; /* it may perform points while now < horizon */
+	uint64_t bit;     /* of the CPU it runs on, in the masks below */
+	/* One mask per 64-byte line of the arena: the CPUs (modulo 64) that hold the line. One bit: that CPU may write. */
+	uint64_t *lines;
+	uintptr_t arena_base;
+	size_t arena_size;
+	void *arg;             /* of the running thread; NULL outside every M */
+	struct vm_thread *cur; /* NULL outside every M */
+	int32_t m, p;          /* names of the running M and its P in records; -1 none */
+	struct cost_pair atomic[ATOMIC_COUNT]; /* the row of the world's port */
+	uint32_t kind[COST_COUNT];
+	uint32_t work[W_COUNT];
+};
+
+extern struct vm_hot vm_hot;
+
+/* Lets everybody go who is due before the running thread; comes back when it is its turn. */
+void vm_yield_(void);
+
+#define VM_LIKELY(x) __builtin_expect(!!(x), 1)
+
+static inline void vm_point_(void)
+{
+	if (!VM_LIKELY(vm_hot.now < vm_hot.horizon))
+		vm_yield_();
+}
+
+/* Memory outside the arena has no lines: it costs as if it were never shared. */
+static inline void vm_read_(const volatile void *p, enum cost_atomic kind)
+{
+	uint64_t off = (uintptr_t)p - vm_hot.arena_base;
+	uint32_t cost = vm_hot.atomic[kind].hit;
+
+	if (VM_LIKELY(off < vm_hot.arena_size)) {
+		uint64_t *line = &vm_hot.lines[off >> 6];
+
+		if (!VM_LIKELY(*line & vm_hot.bit)) {
+			*line |= vm_hot.bit;
+			cost = vm_hot.atomic[kind].miss;
+		}
+	}
+	vm_hot.now += cost;
+}
+
+static inline void vm_write_(const volatile void *p, enum cost_atomic kind)
+{
+	uint64_t off = (uintptr_t)p - vm_hot.arena_base;
+	uint32_t cost = vm_hot.atomic[kind].hit;
+
+	if (VM_LIKELY(off < vm_hot.arena_size)) {
+		uint64_t *line = &vm_hot.lines[off >> 6];
+
+		if (!VM_LIKELY(*line == vm_hot.bit)) {
+			*line = vm_hot.bit;
+			cost = vm_hot.atomic[kind].miss;
+		}
+	}
+	vm_hot.now += cost;
+}
+
+static inline void vm_first_(const volatile void *p)
+{
+	uint64_t off = (uintptr_t)p - vm_hot.arena_base;
+
+	if (off < vm_hot.arena_size && vm_hot.bit)
+		vm_hot.lines[off >> 6] = vm_hot.bit;
+}
+
+#endif
