@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_SIM_BASE_EVENTQ_H
+#define GMPSIM_SIM_BASE_EVENTQ_H
+
+/* The queue of future events, in exact order of (time, seq).
+ *
+ * The caller chooses seq (an M's id, or a counter) and keeps (time, seq) unique among the pending
+ * events; then the order is total and the same everywhere. Time never goes back: pushing before the
+ * time of the last event taken is a throw(). Memory comes from the arena, in chunks that are used
+ * again; one thread at a time. How it works: eventq.c. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/base/arena.h"
+
+struct event {
+    uint64_t time;
+    uint64_t seq;
+    uint64_t payload;
+    uint32_t handle; /* 0 unless pushed with eventq_push_handle */
+    uint32_t pad;
+};
+
+enum { EVENTQ_NEAR_MAX = 96 };
+
+struct eventq {
+    struct event near_[EVENTQ_NEAR_MAX]; /* descending: the first to come is the last */
+    uint32_t near_count;
+    uint32_t count; /* all live events */
+    uint32_t dead;  /* cancelled, still stored */
+    struct eventq_wheel *wheel;
+    struct arena *arena;
+    uint64_t last_time, last_seq; /* near_ holds exactly the events up to this key */
+    uint64_t floor;               /* time of the last event taken */
+    uint32_t *handles;            /* state per handle, see eventq.c */
+    uint32_t handles_count, handles_free;
+};
+
+void eventq_init(struct eventq *q, struct arena *a);
+
+static inline uint32_t eventq_count(const struct eventq *q)
+{
+    return q->count;
+}
+
+void eventq_push(struct eventq *q, uint64_t time, uint64_t seq, uint64_t payload);
+
+/* A handle (never 0) for eventq_cancel; true from it when the event was still pending. A handle is
+ * dead once its event was taken or cancelled, and stays dead for the next 2^11 uses of its slot. */
+uint32_t eventq_push_handle(struct eventq *q, uint64_t time, uint64_t seq, uint64_t payload);
+bool eventq_cancel(struct eventq *q, uint32_t handle);
+
+/* The first event to come, or NULL. Valid until the next call on q. */
+const struct event *eventq_peek(struct eventq *q);
+
+/* Time of the first event, UINT64_MAX when empty: the horizon. */
+uint64_t eventq_next_time(struct eventq *q);
+
+/* Takes the first event. false when empty. */
+bool eventq_pop(struct eventq *q, struct event *out);
+
+/* Takes the first event and pushes (time, seq, payload) in one step: what an M that ran up to the
+ * horizon does. Queue must not be empty; the event taken must have no handle. */
+void eventq_replace(struct eventq *q, uint64_t time, uint64_t seq, uint64_t payload);
+
+/* All pending events in no useful order, for inspection: calls fn for each. */
+void eventq_each(const struct eventq *q, void (*fn)(void *arg, const struct event *e), void *arg);
+
+#endif
