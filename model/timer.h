@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Timers (time.go), three generations behind one set of names. Included by runtime2.h.
+ *
+ *   1.13        timer_buckets.c  64 heaps, each served by a goroutine (timerproc) that sleeps in a system call
+ *   1.14-1.22   timer_v1.c       a heap per P, every timer has a status word that is changed by CAS only
+ *   1.23-       timer.c          a heap per P of (timer, when) pairs, a lock per timer, lazily queued channel timers
+ *
+ * timer.c holds what all share: the 4-ary heap, the entry points below that pick the generation, and the third generation.
+ * timesleep.c is package time: Sleep, Timer, Ticker, AfterFunc, After. Nothing here parks except timeSleep.
+ *
+ * Locks: timers.mu is held while a heap is read or changed and dropped around a callback; timer.mu (third generation) guards the
+ * timer's fields and is taken inside timers.mu; timeTimer.sendLock is taken before both. */
+#ifndef MODEL_TIMER_H
+#define MODEL_TIMER_H
+
+struct timer;
+struct timeTimer;
+struct timersBucket;
+
+/* Runs on g0 (1.13: on timerproc) with no lock of the heap held. delay = how late it is. */
+typedef void (*timer_fn)(void *arg, uint64_t seq, int64_t delay);
+
+#define TIMER_MAX_WHEN INT64_MAX
+
+struct timer {
+    union {
+        struct mutex mu; /* third generation */
+        struct {
+            ATOMIC(uint32_t) status; /* second generation: enum timer_status */
+            int64_t nextwhen;        /* its owner is whoever made status Modifying */
+        } v1;
+        struct {
+            struct timersBucket *tb; /* NULL: never added */
+            int32_t i;               /* index in the bucket's heap */
+        } v0;
+    };
+    ATOMIC(uint8_t) astate; /* copy of state at the last unlock */
+    uint8_t state;          /* timerHeaped | timerModified | timerZombie */
+    bool isChan;            /* embedded in a struct timeTimer that feeds a channel; immutable */
+    uint32_t blocked;       /* Gs blocked on the channel */
+    int64_t when, period;
+    timer_fn f;
+    void *arg;
+    uint64_t seq;
+    struct timers *ts; /* the heap it is in (1.14+) */
+};
+
+struct timerWhen {
+    struct timer *timer;
+    int64_t when; /* what orders the heap; lags behind timer->when while the timer is modified */
+};
+
+/* The heap of one P (1.14+), or of one bucket (1.13, where mu is the bucket's lock). */
+struct timers {
+    struct mutex mu;
+    struct timerWhen *heap;
+    uint32_t n, cap;
+    ATOMIC(uint32_t) len;            /* numTimers <=1.22 */
+    ATOMIC(int32_t) zombies;         /* deletedTimers <=1.22 */
+    ATOMIC(int64_t) minWhenHeap;     /* timer0When <=1.22 */
+    ATOMIC(int64_t) minWhenModified; /* timerModifiedEarliest 1.16-1.22 */
+    ATOMIC(int32_t) adjustTimers;    /* 1.14, 1.15 */
+};
+
+/* time.Timer or time.Ticker. */
+struct timeTimer {
+    struct timer t;
+    struct hchan *c;
+    struct mutex sendLock;     /* third generation, channel timers */
+    ATOMIC(int32_t) isSending; /* same, not tickers */
+    uint32_t func;             /* AfterFunc: what to start */
+    int32_t group;
+    uint32_t nargs;
+    int64_t args[4];
+};
+
+enum { TIMER_ARGS_MAX = 4 };
+
+struct timer_check {
+    int64_t now, pollUntil;
+    bool ran;
+};
+
+struct g;
+struct p;
+struct hchan;
+enum opres;
+
+/* ---- for the scheduler (proc.c, sysmon.c, stw.c) ---- */
+static void timers_world_init(void);          /* once, after the profile is set and before the first P */
+static void timers_init(struct timers *ts);   /* p.init, for a new struct p */
+/* timers.check, checkTimers <=1.22; nothing in 1.13. now may be 0 (= ask the clock if needed). */
+static struct timer_check timers_check(struct p *pp, int64_t now);
+static int64_t timers_wakeTime(struct p *pp); /* 0: none */
+static uint32_t timers_len(struct p *pp);     /* racy */
+static void updateTimerPMask(struct p *pp);   /* pidleput: clears the bit when the heap is empty (1.16+) */
+static void moveTimers(struct timers *dst, struct timers *src); /* p.destroy, world stopped */
+static int64_t timeSleepUntil(void);          /* TIMER_MAX_WHEN: no timer; takes allpLock */
+static bool shouldStealTimers(struct p *p2);  /* 1.14, 1.15 */
+
+/* ---- for users of timers inside the runtime ---- */
+static void timer_init(struct timer *t, timer_fn f, void *arg);
+static bool timer_stop(struct timer *t); /* true: it had not run */
+/* f NULL keeps f, arg and seq. true: it had not run. */
+static bool timer_modify(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg, uint64_t seq);
+static bool timer_reset(struct timer *t, int64_t when, int64_t period);
+
+/* ---- for channels (chan.c, select.c): hooks of hchan.timer, which is NULL unless the channel is synchronous (1.23+) ---- */
+static void timer_maybeRunChan(struct timer *t, struct hchan *c);
+static void blockTimerChan(struct hchan *c);   /* channel lock held */
+static void unblockTimerChan(struct hchan *c); /* channel lock held */
+static bool timer_sync_chans(void);            /* does this world have such channels at all */
+
+/* ---- package time (timesleep.c) ---- */
+static enum opres timeSleep(struct g *gp, int64_t ns);
+/* Any timer: c is the channel it feeds (NULL for a function), made by the caller with capacity 1. */
+static struct timeTimer *newTimer(int64_t when, int64_t period, timer_fn f, void *arg, struct hchan *c);
+static int64_t time_when(int64_t d); /* now + d, saturated */
+static struct timeTimer *time_NewTimer(int64_t d, struct hchan *c);
+static struct timeTimer *time_NewTicker(int64_t d, struct hchan *c); /* d > 0, else the caller panics first */
+static struct timeTimer *time_AfterFunc(int64_t d, uint32_t func, const int64_t *args, uint32_t nargs, int32_t group);
+static bool time_Stop(struct timeTimer *t);
+static bool time_Reset(struct timeTimer *t, int64_t d);
+static void time_ResetTicker(struct timeTimer *t, int64_t d);
+
+#endif
