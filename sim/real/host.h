@@ -46,6 +46,7 @@
 #define a_add(p, d) __atomic_add_fetch((a_type(p) *)&(p)->v, (a_type(p))(d), __ATOMIC_SEQ_CST)
 #define a_or(p, m) atomic_fetch_or(&(p)->v, (m))
 #define a_and(p, m) atomic_fetch_and(&(p)->v, (m))
+#define a_own(p) a_peek(p)
 #define a_peek(p) atomic_load_explicit(&(p)->v, memory_order_relaxed)
 #define a_fence() atomic_thread_fence(memory_order_seq_cst)
 
@@ -62,10 +63,17 @@ static inline uint8_t rt_xchg8_(void *word, size_t size, uint8_t x)
 
 enum burst_how { BURST_CUT, BURST_WHOLE };
 
+enum work_kind {
+#define WORK(name, ps, source) W_##name,
+#include "../base/work.def"
+#undef WORK
+	W_COUNT
+};
+
 #define nanotime() rt_nanotime_()
 #define host_now() rt_nanotime_()
-#define work(kind) ((void)0)
-#define work_n(kind, n) ((void)(n))
+#define work(kind) ((void)W_##kind) /* nothing, but the kind must exist */
+#define work_n(kind, n) ((void)W_##kind, (void)(n))
 #define procyield(n) rt_procyield_(n)
 #define osyield() rt_osyield_()
 #define host_usleep(us) rt_usleep_(us)
@@ -131,10 +139,10 @@ struct poll_event {
 #define draw(n, fallback) ((void)(n), (fallback))
 #define host_seed64() rt_seed64_()
 #define host_alloc(size, align) rt_alloc_(size, align)
-#define emit(type, g, arg)                    \
-	do {                                      \
-		if (__builtin_expect(rt_recording_, 0)) \
-			rt_emit_((type), (g), (arg));     \
+#define emit(type, g, a, b, c)                                                         \
+	do {                                                                               \
+		if (__builtin_expect(rt_recording_, 0))                                        \
+			rt_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c)); \
 	} while (0)
 #define host_set_p(pid) ((void)(rt_pid_ = (pid)))
 #define throw(text) rt_throw_(text)
@@ -152,7 +160,7 @@ int32_t rt_ncpu_(void);
 bool rt_quota_(int64_t *quota_us, int64_t *period_us);
 uint64_t rt_seed64_(void);
 void *rt_alloc_(size_t size, size_t align);
-void rt_emit_(uint32_t type, uint64_t g, uint64_t arg);
+void rt_emit_(uint32_t type, uint32_t g, uint64_t a, uint32_t b, uint16_t c);
 _Noreturn void rt_throw_(const char *text);
 void rt_finding_(int kind, const char *text);
 _Noreturn void rt_stop_(void);

@@ -95,6 +95,7 @@
 		vm_o_;                                                                                  \
 	})
 #define a_peek(p) __extension__({ (p)->v; })
+#define a_own(p) a_peek(p)
 #define a_fence()                                     \
 	__extension__({                                   \
 		vm_point_();                                  \
@@ -178,7 +179,7 @@ struct poll_event {
 #define draw(n, fallback) ((void)(n), (fallback))
 #define host_seed64() vm_seed64_()
 #define host_alloc(size, align) vm_alloc_(size, align)
-#define emit(type, g, arg) vm_emit_(type, g, arg)
+#define emit(type, g, a, b, c) vm_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
 #define host_set_p(pid) ((void)(vm_hot.p = (pid)))
 #define throw(text) vm_throw_(text)
 #define finding(kind, text) vm_finding_(kind, text)
@@ -192,7 +193,7 @@ int32_t vm_ncpu_(void);
 bool vm_quota_(int64_t *quota_us, int64_t *period_us);
 uint64_t vm_seed64_(void);
 void *vm_alloc_(size_t size, size_t align);
-void vm_emit_(uint32_t type, uint64_t g, uint64_t arg);
+void vm_emit_(uint32_t type, uint32_t g, uint64_t a, uint32_t b, uint16_t c);
 _Noreturn void vm_throw_(const char *text);
 void vm_finding_(int kind, const char *text);
 _Noreturn void vm_stop_(void);
