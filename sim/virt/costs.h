@@ -17,31 +17,31 @@ enum cost_atomic {
 #define ATOMIC_COST(name, ...) ATOMIC_##name,
 #include "costs.def"
 #undef ATOMIC_COST
-	ATOMIC_COUNT
+    ATOMIC_COUNT
 };
 
 enum cost_kind {
 #define COST(name, ps) COST_##name,
 #include "costs.def"
 #undef COST
-	COST_COUNT
+    COST_COUNT
 };
 
 enum work_kind {
 #define WORK(name, ps, source) W_##name,
 #include "../base/work.def"
 #undef WORK
-	W_COUNT
+    W_COUNT
 };
 
 struct cost_pair {
-	uint32_t hit, miss;
+    uint32_t hit, miss;
 };
 
 struct costs {
-	struct cost_pair atomic[PORT_COUNT][ATOMIC_COUNT];
-	uint32_t kind[COST_COUNT];
-	uint32_t work[W_COUNT];
+    struct cost_pair atomic[PORT_COUNT][ATOMIC_COUNT];
+    uint32_t kind[COST_COUNT];
+    uint32_t work[W_COUNT];
 };
 
 /* The built-in table; equal to costs/reference.json. */

@@ -12,115 +12,118 @@
 #define GMPSIM_HOST_H
 
 #include "hot.h"
+#include "sim/base/event.h"
+#include "sim/base/fail.h" /* throw */
 
 /* ---- atomics ---- */
 
-#define ATOMIC(T)  \
-	struct {       \
-		T v;       \
-	} /* a struct, so that plain access does not compile */
+#define ATOMIC(T) \
+    struct {      \
+        T v;      \
+    } /* a struct, so that plain access does not compile */
 #define a_type(p) __typeof__(((void)0, (p)->v))
 
 #define a_init(p, x)               \
-	__extension__({                \
-		__auto_type vm_p_ = (p);   \
-		a_type(vm_p_) vm_x_ = (x); \
-		vm_first_(vm_p_);          \
-		vm_p_->v = vm_x_;          \
-		(void)0;                   \
-	})
+    __extension__({                \
+        __auto_type vm_p_ = (p);   \
+        a_type(vm_p_) vm_x_ = (x); \
+        vm_first_(vm_p_);          \
+        vm_p_->v = vm_x_;          \
+        (void)0;                   \
+    })
 
 #define VM_LOAD_(p, kind)        \
-	__extension__({              \
-		__auto_type vm_p_ = (p); \
-		vm_point_();             \
-		vm_read_(vm_p_, kind);   \
-		vm_p_->v;                \
-	})
+    __extension__({              \
+        __auto_type vm_p_ = (p); \
+        vm_point_();             \
+        vm_read_(vm_p_, kind);   \
+        vm_p_->v;                \
+    })
 #define VM_STORE_(p, x, kind)      \
-	__extension__({                \
-		__auto_type vm_p_ = (p);   \
-		a_type(vm_p_) vm_x_ = (x); \
-		vm_point_();               \
-		vm_write_(vm_p_, kind);    \
-		vm_p_->v = vm_x_;          \
-		(void)0;                   \
-	})
-#define VM_CAS_(p, old, new, kind)     \
-	__extension__({                    \
-		__auto_type vm_p_ = (p);       \
-		a_type(vm_p_) vm_o_ = (old);   \
-		a_type(vm_p_) vm_x_ = (new);   \
-		vm_point_();                   \
-		vm_write_(vm_p_, kind);        \
-		bool vm_ok_ = vm_p_->v == vm_o_; \
-		if (vm_ok_)                    \
-			vm_p_->v = vm_x_;          \
-		vm_ok_;                        \
-	})
+    __extension__({                \
+        __auto_type vm_p_ = (p);   \
+        a_type(vm_p_) vm_x_ = (x); \
+        vm_point_();               \
+        vm_write_(vm_p_, kind);    \
+        vm_p_->v = vm_x_;          \
+        (void)0;                   \
+    })
+#define VM_CAS_(p, old, new, kind)       \
+    __extension__({                      \
+        __auto_type vm_p_ = (p);         \
+        a_type(vm_p_) vm_o_ = (old);     \
+        a_type(vm_p_) vm_x_ = (new);     \
+        vm_point_();                     \
+        vm_write_(vm_p_, kind);          \
+        bool vm_ok_ = vm_p_->v == vm_o_; \
+        if (vm_ok_)                      \
+            vm_p_->v = vm_x_;            \
+        vm_ok_;                          \
+    })
 /* `expr` computes the new value from vm_p_->v and vm_x_; `give` is what the verb returns, vm_o_ or vm_n_. */
-#define VM_RMW_(p, x, kind, expr, give)                \
-	__extension__({                                    \
-		__auto_type vm_p_ = (p);                       \
-		a_type(vm_p_) vm_x_ = (x);                     \
-		vm_point_();                                   \
-		vm_write_(vm_p_, kind);                        \
-		a_type(vm_p_) vm_o_ = vm_p_->v;                \
-		a_type(vm_p_) vm_n_ = (a_type(vm_p_))(expr);   \
-		vm_p_->v = vm_n_;                              \
-		(void)vm_o_;                                   \
-		give;                                          \
-	})
+#define VM_RMW_(p, x, kind, expr, give)              \
+    __extension__({                                  \
+        __auto_type vm_p_ = (p);                     \
+        a_type(vm_p_) vm_x_ = (x);                   \
+        vm_point_();                                 \
+        vm_write_(vm_p_, kind);                      \
+        a_type(vm_p_) vm_o_ = vm_p_->v;              \
+        a_type(vm_p_) vm_n_ = (a_type(vm_p_))(expr); \
+        vm_p_->v = vm_n_;                            \
+        (void)vm_o_;                                 \
+        give;                                        \
+    })
 
-#define a_load(p) VM_LOAD_(p, ATOMIC_load)
-#define a_load_acq(p) VM_LOAD_(p, ATOMIC_load_acq)
-#define a_load_rlx(p) VM_LOAD_(p, ATOMIC_load_rlx)
-#define a_store(p, x) VM_STORE_(p, x, ATOMIC_store)
-#define a_store_rel(p, x) VM_STORE_(p, x, ATOMIC_store_rel)
-#define a_store_rlx(p, x) VM_STORE_(p, x, ATOMIC_store_rlx)
-#define a_cas(p, old, new) VM_CAS_(p, old, new, ATOMIC_cas)
+#define a_load(p)              VM_LOAD_(p, ATOMIC_load)
+#define a_load_acq(p)          VM_LOAD_(p, ATOMIC_load_acq)
+#define a_load_rlx(p)          VM_LOAD_(p, ATOMIC_load_rlx)
+#define a_store(p, x)          VM_STORE_(p, x, ATOMIC_store)
+#define a_store_rel(p, x)      VM_STORE_(p, x, ATOMIC_store_rel)
+#define a_store_rlx(p, x)      VM_STORE_(p, x, ATOMIC_store_rlx)
+#define a_cas(p, old, new)     VM_CAS_(p, old, new, ATOMIC_cas)
 #define a_cas_rel(p, old, new) VM_CAS_(p, old, new, ATOMIC_cas_rel)
-#define a_xchg(p, x) VM_RMW_(p, x, ATOMIC_xchg, vm_x_, vm_o_)
-#define a_add(p, d) VM_RMW_(p, (a_type(p))(d), ATOMIC_add, vm_o_ + vm_x_, vm_n_)
-#define a_or(p, m) VM_RMW_(p, m, ATOMIC_add, vm_o_ | vm_x_, vm_o_)
-#define a_and(p, m) VM_RMW_(p, m, ATOMIC_add, vm_o_ & vm_x_, vm_o_)
-#define a_xchg8(p, x)                                                                           \
-	__extension__({                                                                             \
-		__auto_type vm_p_ = (p);                                                                \
-		uint8_t vm_x_ = (x);                                                                    \
-		vm_point_();                                                                            \
-		vm_write_(vm_p_, ATOMIC_xchg);                                                          \
-		uint8_t vm_o_ = (uint8_t)(vm_p_->v & 0xff);                                             \
-		vm_p_->v = (a_type(vm_p_))((vm_p_->v & ~(a_type(vm_p_))0xff) | (a_type(vm_p_))vm_x_);   \
-		vm_o_;                                                                                  \
-	})
+#define a_xchg(p, x)           VM_RMW_(p, x, ATOMIC_xchg, vm_x_, vm_o_)
+#define a_add(p, d)            VM_RMW_(p, (a_type(p))(d), ATOMIC_add, vm_o_ + vm_x_, vm_n_)
+#define a_or(p, m)             VM_RMW_(p, m, ATOMIC_add, vm_o_ | vm_x_, vm_o_)
+#define a_and(p, m)            VM_RMW_(p, m, ATOMIC_add, vm_o_ &vm_x_, vm_o_)
+#define a_xchg8(p, x)                                                                         \
+    __extension__({                                                                           \
+        __auto_type vm_p_ = (p);                                                              \
+        uint8_t vm_x_ = (x);                                                                  \
+        vm_point_();                                                                          \
+        vm_write_(vm_p_, ATOMIC_xchg);                                                        \
+        uint8_t vm_o_ = (uint8_t)(vm_p_->v & 0xff);                                           \
+        vm_p_->v = (a_type(vm_p_))((vm_p_->v & ~(a_type(vm_p_))0xff) | (a_type(vm_p_))vm_x_); \
+        vm_o_;                                                                                \
+    })
 #define a_peek(p) __extension__({ (p)->v; })
-#define a_own(p) a_peek(p)
-#define a_fence()                                     \
-	__extension__({                                   \
-		vm_point_();                                  \
-		vm_hot.now += vm_hot.atomic[ATOMIC_fence].hit; \
-		(void)0;                                      \
-	})
+#define a_own(p)  a_peek(p)
+#define a_own(p)  a_peek(p)
+#define a_fence()                                      \
+    __extension__({                                    \
+        vm_point_();                                   \
+        vm_hot.now += vm_hot.atomic[ATOMIC_fence].hit; \
+        (void)0;                                       \
+    })
 
 /* ---- time and CPU ---- */
 
 enum burst_how { BURST_CUT, BURST_WHOLE };
 
-#define nanotime() vm_nanotime_()
-#define host_now() vm_host_now_()
-#define work(kind) ((void)(vm_hot.now += vm_hot.work[W_##kind]))
-#define work_n(kind, n) ((void)(vm_hot.now += (uint64_t)vm_hot.work[W_##kind] * (uint64_t)(n)))
-#define procyield(n) vm_procyield_(n)
-#define osyield() vm_osyield_()
-#define host_usleep(us) vm_usleep_(us)
-#define burst(ns, how) vm_burst_(ns, (how) == BURST_CUT)
+#define nanotime()                vm_nanotime_()
+#define host_now()                vm_host_now_()
+#define work(kind)                ((void)(vm_hot.now += vm_hot.work[W_##kind]))
+#define work_n(kind, n)           ((void)(vm_hot.now += (uint64_t)vm_hot.work[W_##kind] * (uint64_t)(n)))
+#define procyield(n)              vm_procyield_(n)
+#define osyield()                 vm_osyield_()
+#define host_usleep(us)           vm_usleep_(us)
+#define burst(ns, how)            vm_burst_(ns, (how) == BURST_CUT)
 #define syscall_body(ns, off_cpu) vm_syscall_body_(ns, off_cpu)
-#define nudge(hm) vm_nudge_(hm)
+#define nudge(hm)                 vm_nudge_(hm)
 
 /* The host's part of an M. */
 struct hostm {
-	struct vm_thread *thread;
+    struct vm_thread *thread;
 };
 
 int64_t vm_burst_(int64_t ns, bool cut);
@@ -129,33 +132,33 @@ void vm_usleep_(uint32_t us);
 void vm_syscall_body_(int64_t ns, bool off_cpu);
 void vm_nudge_(struct hostm *hm);
 
-static inline int64_t vm_host_now_(void)
-{
-	return (int64_t)(vm_hot.now / 1000);
-}
+static inline int64_t vm_host_now_(void) { return (int64_t)(vm_hot.now / 1000); }
 
 static inline int64_t vm_nanotime_(void)
 {
-	vm_point_();
-	int64_t ns = vm_host_now_();
-	vm_hot.now += vm_hot.kind[COST_nanotime];
-	return ns;
+    vm_point_();
+    int64_t ns = vm_host_now_();
+    vm_hot.now += vm_hot.kind[COST_nanotime];
+    return ns;
 }
 
 static inline void vm_procyield_(uint32_t n)
 {
-	vm_point_();
-	vm_hot.now += (uint64_t)vm_hot.kind[COST_pause] * n;
+    uint64_t ps = (uint64_t)vm_hot.kind[COST_pause] * n;
+
+    vm_point_();
+    vm_hot.now += ps;
+    vm_hot.spin += ps;
 }
 
 /* ---- threads ---- */
 
-#define newosproc(hm, fn, arg) vm_newosproc_(hm, fn, arg)
-#define thread_exit() vm_thread_exit_()
-#define getarg() (vm_hot.arg)
-#define signalm(hm) vm_signalm_(hm)
+#define newosproc(hm, fn, arg)    vm_newosproc_(hm, fn, arg)
+#define thread_exit()             vm_thread_exit_()
+#define getarg()                  (vm_hot.arg)
+#define signalm(hm)               vm_signalm_(hm)
 #define futexsleep(addr, val, ns) vm_futexsleep_(&(addr)->v, val, ns)
-#define futexwakeup(addr, n) vm_futexwakeup_(&(addr)->v, n)
+#define futexwakeup(addr, n)      vm_futexwakeup_(&(addr)->v, n)
 
 void vm_newosproc_(struct hostm *hm, void (*fn)(void *), void *arg);
 _Noreturn void vm_thread_exit_(void);
@@ -166,24 +169,25 @@ void vm_futexwakeup_(const uint32_t *addr, uint32_t n);
 /* ---- environment ---- */
 
 struct poll_event {
-	int32_t fd;    /* -1: the break descriptor */
-	uint32_t mode; /* 1 readable, 2 writable, 3 both */
+    int32_t fd;    /* -1: the break descriptor */
+    uint32_t mode; /* 1 readable, 2 writable, 3 both */
 };
 
-#define env_at(ns, fn, arg) vm_env_at_(ns, fn, arg)
-#define env_ready(fd, mode) vm_env_ready_(fd, mode)
-#define netpoll_wait(ns, ev, cap) vm_netpoll_wait_(ns, ev, cap)
-#define netpoll_wakeup() vm_netpoll_wakeup_()
-#define host_ncpu() vm_ncpu_()
+#define env_at(ns, fn, arg)             vm_env_at_(ns, fn, arg)
+#define env_ready(fd, mode)             vm_env_ready_(fd, mode)
+#define netpoll_wait(ns, ev, cap)       vm_netpoll_wait_(ns, ev, cap)
+#define netpoll_wakeup()                vm_netpoll_wakeup_()
+#define host_ncpu()                     vm_ncpu_()
 #define host_quota(quota_us, period_us) vm_quota_(quota_us, period_us)
-#define draw(n, fallback) ((void)(n), (fallback))
-#define host_seed64() vm_seed64_()
-#define host_alloc(size, align) vm_alloc_(size, align)
-#define emit(type, g, a, b, c) vm_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
+#define draw(n, fallback)               ((void)(n), (fallback))
+#define host_seed64()                   vm_seed64_()
+#define host_alloc(size, align)         vm_alloc_(size, align)
+#define emit(type, g, a, b, c) \
+    vm_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
 #define host_set_p(pid) ((void)(vm_hot.p = (pid)))
 #define throw(text) vm_throw_(text)
 #define finding(kind, text) vm_finding_(kind, text)
-#define host_stop() vm_stop_()
+#define host_stop()         vm_stop_()
 
 void vm_env_at_(int64_t ns, void (*fn)(void *), void *arg);
 void vm_env_ready_(int32_t fd, uint32_t mode);
@@ -197,5 +201,12 @@ void vm_emit_(uint32_t type, uint32_t g, uint64_t a, uint32_t b, uint16_t c);
 _Noreturn void vm_throw_(const char *text);
 void vm_finding_(int kind, const char *text);
 _Noreturn void vm_stop_(void);
+
+extern struct event_log vm_log_;
+
+static inline void vm_emit_(enum event_type type, uint32_t g, uint64_t a, uint32_t b, uint16_t c)
+{
+    event_emit(&vm_log_, type, vm_hot.now, vm_hot.m, vm_hot.p, g, a, b, c);
+}
 
 #endif

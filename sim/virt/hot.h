@@ -17,19 +17,20 @@
 struct vm_thread;
 
 struct vm_hot {
-	uint64_t now;     /* the running thread's clock, ps */
-	uint64_t horizon; /* it may perform points while now < horizon */
-	uint64_t bit;     /* of the CPU it runs on, in the masks below */
-	/* One mask per 64-byte line of the arena: the CPUs (modulo 64) that hold the line. One bit: that CPU may write. */
-	uint64_t *lines;
-	uintptr_t arena_base;
-	size_t arena_size;
-	void *arg;             /* of the running thread; NULL outside every M */
-	struct vm_thread *cur; /* NULL outside every M */
-	int32_t m, p;          /* names of the running M and its P in records; -1 none */
-	struct cost_pair atomic[ATOMIC_COUNT]; /* the row of the world's port */
-	uint32_t kind[COST_COUNT];
-	uint32_t work[W_COUNT];
+    uint64_t now;     /* the running thread's clock, ps */
+    uint64_t horizon; /* it may perform points while now < horizon */
+    uint64_t bit;     /* of the CPU it runs on, in the masks below */
+    /* One mask per 64-byte line of the arena: the CPUs (modulo 64) that hold the line. One bit: that CPU may write. */
+    uint64_t *lines;
+    uintptr_t arena_base;
+    size_t arena_size;
+    void *arg;                             /* of the running thread; NULL outside every M */
+    struct vm_thread *cur;                 /* NULL outside every M */
+    uint64_t spin;                         /* spent spinning since the last switch */
+    uint16_t m, p;                         /* names of the running M and its P in records */
+    struct cost_pair atomic[ATOMIC_COUNT]; /* the row of the world's port */
+    uint32_t kind[COST_COUNT];
+    uint32_t work[W_COUNT];
 };
 
 extern struct vm_hot vm_hot;
@@ -41,49 +42,49 @@ void vm_yield_(void);
 
 static inline void vm_point_(void)
 {
-	if (!VM_LIKELY(vm_hot.now < vm_hot.horizon))
-		vm_yield_();
+    if (!VM_LIKELY(vm_hot.now < vm_hot.horizon))
+        vm_yield_();
 }
 
 /* Memory outside the arena has no lines: it costs as if it were never shared. */
 static inline void vm_read_(const volatile void *p, enum cost_atomic kind)
 {
-	uint64_t off = (uintptr_t)p - vm_hot.arena_base;
-	uint32_t cost = vm_hot.atomic[kind].hit;
+    uint64_t off = (uintptr_t)p - vm_hot.arena_base;
+    uint32_t cost = vm_hot.atomic[kind].hit;
 
-	if (VM_LIKELY(off < vm_hot.arena_size)) {
-		uint64_t *line = &vm_hot.lines[off >> 6];
+    if (VM_LIKELY(off < vm_hot.arena_size)) {
+        uint64_t *line = &vm_hot.lines[off >> 6];
 
-		if (!VM_LIKELY(*line & vm_hot.bit)) {
-			*line |= vm_hot.bit;
-			cost = vm_hot.atomic[kind].miss;
-		}
-	}
-	vm_hot.now += cost;
+        if (!VM_LIKELY(*line & vm_hot.bit)) {
+            *line |= vm_hot.bit;
+            cost = vm_hot.atomic[kind].miss;
+        }
+    }
+    vm_hot.now += cost;
 }
 
 static inline void vm_write_(const volatile void *p, enum cost_atomic kind)
 {
-	uint64_t off = (uintptr_t)p - vm_hot.arena_base;
-	uint32_t cost = vm_hot.atomic[kind].hit;
+    uint64_t off = (uintptr_t)p - vm_hot.arena_base;
+    uint32_t cost = vm_hot.atomic[kind].hit;
 
-	if (VM_LIKELY(off < vm_hot.arena_size)) {
-		uint64_t *line = &vm_hot.lines[off >> 6];
+    if (VM_LIKELY(off < vm_hot.arena_size)) {
+        uint64_t *line = &vm_hot.lines[off >> 6];
 
-		if (!VM_LIKELY(*line == vm_hot.bit)) {
-			*line = vm_hot.bit;
-			cost = vm_hot.atomic[kind].miss;
-		}
-	}
-	vm_hot.now += cost;
+        if (!VM_LIKELY(*line == vm_hot.bit)) {
+            *line = vm_hot.bit;
+            cost = vm_hot.atomic[kind].miss;
+        }
+    }
+    vm_hot.now += cost;
 }
 
 static inline void vm_first_(const volatile void *p)
 {
-	uint64_t off = (uintptr_t)p - vm_hot.arena_base;
+    uint64_t off = (uintptr_t)p - vm_hot.arena_base;
 
-	if (off < vm_hot.arena_size && vm_hot.bit)
-		vm_hot.lines[off >> 6] = vm_hot.bit;
+    if (off < vm_hot.arena_size && vm_hot.bit)
+        vm_hot.lines[off >> 6] = vm_hot.bit;
 }
 
 #endif

@@ -19,89 +19,92 @@ struct hostm;
 struct failure; /* sim/base/fail.h */
 
 enum vm_ties {
-	VM_TIES_BY_ID,  /* of two threads due at one instant the older goes first */
-	VM_TIES_BY_SEED /* ... the one whose id comes first in a shuffle that the seed decides */
+    VM_TIES_BY_ID,  /* of two threads due at one instant the older goes first */
+    VM_TIES_BY_SEED /* ... the one whose id comes first in a shuffle that the seed decides */
 };
 
 /* The host's scheduler of threads onto CPUs; a zero takes the default in parentheses. Nanoseconds. */
 struct vm_sched_opts {
-	int64_t latency_ns;      /* every runnable thread runs once in this time (6 ms) */
-	int64_t granularity_ns;  /* ... but a slice is not shorter than this (0.75 ms) */
-	int64_t wakeup_ns;       /* a woken thread preempts if it is behind by more than this (1 ms) */
-	int64_t tick_ns;         /* slices and quotas are looked at on multiples of this (1: exactly when due) */
-	bool scale_by_cpus;      /* multiply the first three by 1 + log2(min(cpus, 8)), as Linux does */
+    int64_t latency_ns;     /* every runnable thread runs once in this time (6 ms) */
+    int64_t granularity_ns; /* ... but a slice is not shorter than this (0.75 ms) */
+    int64_t wakeup_ns;      /* a woken thread preempts if it is behind by more than this (1 ms) */
+    int64_t
+        tick_ns; /* slices and quotas are looked at on multiples of this (1: exactly when due) */
+    bool scale_by_cpus; /* multiply the first three by 1 + log2(min(cpus, 8)), as Linux does */
 };
 
 struct vm_opts {
-	uint64_t seed;
-	int32_t cpus;             /* CPUs of the host; 0: dedicated, every thread has its own */
-	int32_t ncpu_shown;       /* what host_ncpu says; 0: cpus, or 8 when dedicated */
-	int64_t quota_us;         /* CPU time per period for the whole group; 0: no limit */
-	int64_t period_us;        /* 0: 100000 */
-	int64_t quota_slice_us;   /* handed to a CPU at a time; 0: 5000 */
-	struct vm_sched_opts sched;
-	enum cost_port port;
-	enum vm_ties ties;
-	const struct costs *costs; /* NULL: costs_builtin */
-	uint32_t noise_permille;   /* wake latencies vary by up to this share, from the seed; 0: none */
-	size_t memory_max;         /* of the arena; 0: VM_MEMORY_DEFAULT */
-	void (*sighandler)(void *arg); /* what signalm runs on the thread; NULL: a signal only cuts bursts */
+    uint64_t seed;
+    int32_t cpus;           /* CPUs of the host; 0: dedicated, every thread has its own */
+    int32_t ncpu_shown;     /* what host_ncpu says; 0: cpus, or 8 when dedicated */
+    int64_t quota_us;       /* CPU time per period for the whole group; 0: no limit */
+    int64_t period_us;      /* 0: 100000 */
+    int64_t quota_slice_us; /* handed to a CPU at a time; 0: 5000 */
+    struct vm_sched_opts sched;
+    enum cost_port port;
+    enum vm_ties ties;
+    const struct costs *costs; /* NULL: costs_builtin */
+    uint32_t noise_permille;   /* wake latencies vary by up to this share, from the seed; 0: none */
+    size_t memory_max;         /* of the arena; 0: VM_MEMORY_DEFAULT */
+    void (*sighandler)(
+        void *arg); /* what signalm runs on the thread; NULL: a signal only cuts bursts */
 };
 
 enum vm_why {
-	VM_STOPPED, /* host_stop: the program ended */
-	VM_IDLE,    /* every thread waits and nothing will ever wake one */
-	VM_TIME,    /* the clock reached `until`; vm_run may be called again */
-	VM_FINDING, /* finding(): see vm_finding */
-	VM_THROWN   /* throw(), or a limit crossed: see vm_finding. Only where throw is told to come back (fail.h) */
+    VM_STOPPED, /* host_stop: the program ended */
+    VM_IDLE,    /* every thread waits and nothing will ever wake one */
+    VM_TIME,    /* the clock reached `until`; vm_run may be called again */
+    VM_FINDING, /* finding(): see vm_finding */
+    VM_THROWN /* throw(), or a limit crossed: see vm_finding. Only where throw is told to come back (fail.h) */
 };
 
 /* False: an option is out of range, or memory could not be had; f says what. */
 bool vm_init(struct failure *f, const struct vm_opts *o);
 /* A thread that exists from the start; m0 is the first. hm stays at its address as long as the world. */
-void vm_start(struct hostm *hm, void (*fn)(void *), void *arg);
+void vm_start(void (*fn)(void *), void *arg, struct hostm *hm);
 enum vm_why vm_run(uint64_t until_ps);
 void vm_free(void);
 
 /* ---- looking ---- */
 
 struct vm_verdict {
-	int kind;         /* as given to finding() */
-	const char *text; /* as given; owned by whoever gave it */
-	int32_t m;        /* the M that said so, -1: the environment */
-	uint64_t at_ps;
+    int kind;         /* as given to finding() */
+    const char *text; /* as given; owned by whoever gave it */
+    int32_t m;        /* the M that said so, -1: the environment */
+    uint64_t at_ps;
 };
 
 enum vm_state {
-	VM_RUNNING,  /* has a CPU */
-	VM_BURSTING, /* has a CPU and does nothing but burn it until a known time */
-	VM_WAITING,  /* could run, has no CPU */
-	VM_THROTTLED,/* could run, its CPU ran out of quota */
-	VM_SLEEPING, /* futex, usleep, poll, blocking system call */
-	VM_DEAD
+    VM_RUNNING,   /* has a CPU */
+    VM_BURSTING,  /* has a CPU and does nothing but burn it until a known time */
+    VM_WAITING,   /* could run, has no CPU */
+    VM_THROTTLED, /* could run, its CPU ran out of quota */
+    VM_SLEEPING,  /* futex, usleep, poll, blocking system call */
+    VM_DEAD
 };
 
 struct vm_thread_info {
-	int32_t id;
-	enum vm_state state;
-	int32_t cpu;        /* last CPU, -1 none yet */
-	uint64_t clock_ps;  /* when it will perform its next point, or last did */
-	uint64_t cpu_ps;    /* time on a CPU */
-	uint64_t spin_ps;   /* of that, in procyield and osyield */
-	uint64_t wait_ps;   /* runnable without CPU, throttled included */
-	uint64_t switches, migrations, preemptions, wakeups;
+    int32_t id;
+    enum vm_state state;
+    int32_t cpu;       /* last CPU, -1 none yet */
+    uint64_t clock_ps; /* when it will perform its next point, or last did */
+    uint64_t cpu_ps;   /* time on a CPU */
+    uint64_t spin_ps;  /* of that, in procyield and osyield */
+    uint64_t wait_ps;  /* runnable without CPU, throttled included */
+    uint64_t switches, migrations, preemptions, wakeups;
 };
 
 struct vm_stats {
-	uint64_t now_ps;
-	uint32_t threads, threads_alive;
-	uint64_t switches;      /* between threads, on the machine that simulates: coroutine switches */
-	uint64_t events;        /* taken off the event queue */
-	uint64_t cpu_ps, spin_ps, wait_ps;
-	uint64_t futex_sleeps, futex_wakes, signals;
-	uint64_t nr_periods, nr_throttled, throttled_ps; /* cpu.stat; throttled_ps adds up over CPUs as Linux does */
-	uint64_t fingerprint;   /* of events and values so far */
-	size_t memory;          /* of the arena, used */
+    uint64_t now_ps;
+    uint32_t threads, threads_alive;
+    uint64_t switches; /* between threads, on the machine that simulates: coroutine switches */
+    uint64_t events;   /* taken off the event queue */
+    uint64_t cpu_ps, spin_ps, wait_ps;
+    uint64_t futex_sleeps, futex_wakes, signals;
+    uint64_t nr_periods, nr_throttled,
+        throttled_ps;     /* cpu.stat; throttled_ps adds up over CPUs as Linux does */
+    uint64_t fingerprint; /* of events and values so far */
+    size_t memory;        /* of the arena, used */
 };
 
 void vm_stats(struct vm_stats *s);
