@@ -5,7 +5,7 @@
 function(gmpsim_libs_of file out)
   file(STRINGS "${file}" line REGEX "^[ /*]*libs: " LIMIT_INPUT 2000 LIMIT_COUNT 1)
   string(REGEX REPLACE "^[ /*]*libs: *" "" libs "${line}")
-  string(REGEX REPLACE "[ */]*$" "" libs "${libs}")
+  string(REGEX REPLACE "[ */]+$" "" libs "${libs}")
   separate_arguments(libs UNIX_COMMAND "${libs}")
   foreach(lib IN LISTS libs)
     if(lib MATCHES "^gmpsim" AND NOT TARGET ${lib})

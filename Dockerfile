@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+FROM debian:bookworm AS build
+RUN apt-get update && apt-get install -y --no-install-recommends \
+    gcc libc6-dev cmake ninja-build libsqlite3-dev libcjson-dev
+WORKDIR /src
+COPY . .
+RUN cmake --preset demo -DCMAKE_INSTALL_PREFIX=/usr/local
+RUN cmake --build --preset demo
+RUN DESTDIR=/out cmake --install build/demo --strip
+
+FROM debian:bookworm
+RUN apt-get update && apt-get install -y --no-install-recommends \
+    libsqlite3-0 libcjson1 gnuplot-nox && rm -rf /var/lib/apt/lists/*
+COPY --from=build /out/usr/local /usr/local
+RUN useradd --create-home --uid 10001 gmpsim && mkdir /data && chown gmpsim /data
+WORKDIR /data
+USER gmpsim
+ENTRYPOINT ["gmpsim"]
