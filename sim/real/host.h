@@ -24,39 +24,39 @@
 
 /* ---- atomics ---- */
 
-#define ATOMIC(T)          \
-	struct {               \
-		_Atomic(T) v;      \
-	} /* a struct, so that plain access does not compile */
+#define ATOMIC(T)     \
+    struct {          \
+        _Atomic(T) v; \
+    } /* a struct, so that plain access does not compile */
 #define a_type(p) __typeof__(((void)0, (p)->v)) /* the comma drops _Atomic */
 
-#define a_init(p, x) atomic_store_explicit(&(p)->v, (x), memory_order_relaxed)
-#define a_load(p) atomic_load(&(p)->v)
+#define a_init(p, x)  atomic_store_explicit(&(p)->v, (x), memory_order_relaxed)
+#define a_load(p)     atomic_load(&(p)->v)
 #define a_store(p, x) atomic_store(&(p)->v, (x))
 /* Go's compiler realises LoadAcq, StoreRel and CasRel as sequentially consistent on every port but ppc64le. */
-#define a_load_acq(p) atomic_load(&(p)->v)
-#define a_store_rel(p, x) atomic_store(&(p)->v, (x))
-#define a_load_rlx(p) atomic_load_explicit(&(p)->v, memory_order_relaxed)
-#define a_store_rlx(p, x) atomic_store_explicit(&(p)->v, (x), memory_order_relaxed)
-#define a_cas(p, old, new) atomic_compare_exchange_strong(&(p)->v, &(a_type(p)){old}, (new))
+#define a_load_acq(p)          atomic_load(&(p)->v)
+#define a_store_rel(p, x)      atomic_store(&(p)->v, (x))
+#define a_load_rlx(p)          atomic_load_explicit(&(p)->v, memory_order_relaxed)
+#define a_store_rlx(p, x)      atomic_store_explicit(&(p)->v, (x), memory_order_relaxed)
+#define a_cas(p, old, new)     atomic_compare_exchange_strong(&(p)->v, &(a_type(p)){old}, (new))
 #define a_cas_rel(p, old, new) a_cas(p, old, new)
-#define a_xchg(p, x) atomic_exchange(&(p)->v, (x))
-#define a_xchg8(p, x) rt_xchg8_((p), sizeof(p)->v, (x))
+#define a_xchg(p, x)           atomic_exchange(&(p)->v, (x))
+#define a_xchg8(p, x)          rt_xchg8_((p), sizeof(p)->v, (x))
 /* C11 has no add that returns the new value; the builtin wants the type without _Atomic. */
 #define a_add(p, d) __atomic_add_fetch((a_type(p) *)&(p)->v, (a_type(p))(d), __ATOMIC_SEQ_CST)
-#define a_or(p, m) atomic_fetch_or(&(p)->v, (m))
+#define a_or(p, m)  atomic_fetch_or(&(p)->v, (m))
 #define a_and(p, m) atomic_fetch_and(&(p)->v, (m))
-#define a_own(p) a_peek(p)
-#define a_peek(p) atomic_load_explicit(&(p)->v, memory_order_relaxed)
-#define a_fence() atomic_thread_fence(memory_order_seq_cst)
+#define a_own(p)    a_peek(p)
+#define a_peek(p)   atomic_load_explicit(&(p)->v, memory_order_relaxed)
+#define a_fence()   atomic_thread_fence(memory_order_seq_cst)
 
 /* The byte that holds the low bits of a word of `size` bytes. */
 static inline uint8_t rt_xchg8_(void *word, size_t size, uint8_t x)
 {
-	const uint16_t one = 1;
-	size_t low = *(const uint8_t *)&one ? 0 : size - 1;
+    const uint16_t one = 1;
+    size_t low = *(const uint8_t *)&one ? 0 : size - 1;
 
-	return __atomic_exchange_n((uint8_t *)word + low, x, __ATOMIC_SEQ_CST);
+    return __atomic_exchange_n((uint8_t *)word + low, x, __ATOMIC_SEQ_CST);
 }
 
 /* ---- time and CPU ---- */
@@ -67,19 +67,19 @@ enum work_kind {
 #define WORK(name, ps, source) W_##name,
 #include "../base/work.def"
 #undef WORK
-	W_COUNT
+    W_COUNT
 };
 
-#define nanotime() rt_nanotime_()
-#define host_now() rt_nanotime_()
-#define work(kind) ((void)W_##kind) /* nothing, but the kind must exist */
-#define work_n(kind, n) ((void)W_##kind, (void)(n))
-#define procyield(n) rt_procyield_(n)
-#define osyield() rt_osyield_()
-#define host_usleep(us) rt_usleep_(us)
-#define burst(ns, how) rt_burst_(ns, how)
+#define nanotime()                rt_nanotime_()
+#define host_now()                rt_nanotime_()
+#define work(kind)                ((void)W_##kind) /* nothing, but the kind must exist */
+#define work_n(kind, n)           ((void)W_##kind, (void)(n))
+#define procyield(n)              rt_procyield_(n)
+#define osyield()                 rt_osyield_()
+#define host_usleep(us)           rt_usleep_(us)
+#define burst(ns, how)            rt_burst_(ns, how)
 #define syscall_body(ns, off_cpu) rt_syscall_body_(ns, off_cpu)
-#define nudge(hm) rt_nudge_(hm)
+#define nudge(hm)                 rt_nudge_(hm)
 
 int64_t rt_nanotime_(void);
 void rt_osyield_(void);
@@ -89,30 +89,30 @@ void rt_syscall_body_(int64_t ns, bool off_cpu);
 
 static inline void rt_procyield_(uint32_t n)
 {
-	while (n-- > 0) {
+    while (n-- > 0) {
 #if defined __x86_64__ || defined __i386__
-		__builtin_ia32_pause();
+        __builtin_ia32_pause();
 #elif defined __aarch64__
-		__asm__ volatile("yield" ::: "memory");
+        __asm__ volatile("yield" ::: "memory");
 #else
-		__asm__ volatile("" ::: "memory");
+        __asm__ volatile("" ::: "memory");
 #endif
-	}
+    }
 }
 
 /* ---- threads ---- */
 
 /* The host's part of an M. The thread record outlives the M's exit, so that a late signalm finds no freed memory. */
 struct hostm {
-	_Atomic(struct rt_thread *) thread;
+    _Atomic(struct rt_thread *) thread;
 };
 
-#define newosproc(hm, fn, arg) rt_newosproc_(hm, fn, arg)
-#define thread_exit() rt_thread_exit_()
-#define getarg() (rt_arg_)
-#define signalm(hm) rt_signalm_(hm)
+#define newosproc(hm, fn, arg)    rt_newosproc_(hm, fn, arg)
+#define thread_exit()             rt_thread_exit_()
+#define getarg()                  (rt_arg_)
+#define signalm(hm)               rt_signalm_(hm)
 #define futexsleep(addr, val, ns) rt_futexsleep_(&(addr)->v, val, ns)
-#define futexwakeup(addr, n) rt_futexwakeup_(&(addr)->v, n)
+#define futexwakeup(addr, n)      rt_futexwakeup_(&(addr)->v, n)
 
 extern _Thread_local void *rt_arg_ __attribute__((tls_model("initial-exec")));
 
@@ -126,28 +126,28 @@ void rt_futexwakeup_(_Atomic(uint32_t) *addr, uint32_t n);
 /* ---- environment ---- */
 
 struct poll_event {
-	int32_t fd;    /* -1: the break descriptor */
-	uint32_t mode; /* 1 readable, 2 writable, 3 both */
+    int32_t fd;    /* -1: the break descriptor */
+    uint32_t mode; /* 1 readable, 2 writable, 3 both */
 };
 
-#define env_at(ns, fn, arg) rt_env_at_(ns, fn, arg)
-#define env_ready(fd, mode) rt_env_ready_(fd, mode)
-#define netpoll_wait(ns, ev, cap) rt_netpoll_wait_(ns, ev, cap)
-#define netpoll_wakeup() rt_netpoll_wakeup_()
-#define host_ncpu() rt_ncpu_()
+#define env_at(ns, fn, arg)             rt_env_at_(ns, fn, arg)
+#define env_ready(fd, mode)             rt_env_ready_(fd, mode)
+#define netpoll_wait(ns, ev, cap)       rt_netpoll_wait_(ns, ev, cap)
+#define netpoll_wakeup()                rt_netpoll_wakeup_()
+#define host_ncpu()                     rt_ncpu_()
 #define host_quota(quota_us, period_us) rt_quota_(quota_us, period_us)
-#define draw(n, fallback) ((void)(n), (fallback))
-#define host_seed64() rt_seed64_()
-#define host_alloc(size, align) rt_alloc_(size, align)
-#define emit(type, g, a, b, c)                                                         \
-	do {                                                                               \
-		if (__builtin_expect(rt_recording_, 0))                                        \
-			rt_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c)); \
-	} while (0)
+#define draw(n, fallback)               ((void)(n), (fallback))
+#define host_seed64()                   rt_seed64_()
+#define host_alloc(size, align)         rt_alloc_(size, align)
+#define emit(type, g, a, b, c)                                                          \
+    do {                                                                                \
+        if (__builtin_expect(rt_recording_, 0))                                         \
+            rt_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c)); \
+    } while (0)
 #define host_set_p(pid) ((void)(rt_pid_ = (pid)))
 #define throw(text) rt_throw_(text)
 #define finding(kind, text) rt_finding_(kind, text)
-#define host_stop() rt_stop_()
+#define host_stop()         rt_stop_()
 
 extern _Thread_local int32_t rt_pid_ __attribute__((tls_model("initial-exec")));
 extern bool rt_recording_; /* constant while a world runs */

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A world's life on real threads, and how it ends.
+ *
+ *     none -> rt_init -> set up -> rt_run -> running -> ending -> ended -> rt_free -> none
+ *
+ * The first verdict (host_stop, finding, throw, a time limit, idleness) wins and wakes rt_run, which ends the threads: it
+ * sets `stopping` and sends each the signal until all have left. The handler jumps (siglongjmp) out of whatever the
+ * thread was doing to the end of its thread function. That is sound because model code holds nothing of libc's, and
+ * because the few stretches of the host that do (mutexes, pthread_create) are marked by rt_hold_/rt_unhold_ or run with
+ * the signal blocked. Rejected: a flag polled by every verb (the atomics would no longer be bare instructions, and a
+ * thread that spins on an atomic would never end), and pthread_cancel (it unwinds at cancellation points only).
+ */
+#include "rt_int.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#undef throw /* the model's word; fail.h has another meaning for it */
+#include "sim/base/fail.h"
+
+struct rt_world rt_world_;
+_Thread_local struct rt_thread *rt_self_;
+_Thread_local void *rt_arg_;
+_Thread_local int32_t rt_pid_ = -1;
+
+#define W (&rt_world_)
+
+enum {
+    DEFAULT_STACK = 256 << 10,
+    KICK_NS = 2000000,       /* between two rounds of stop signals */
+    IDLE_FIRST_NS = 1000000, /* the search for an idle world begins here and slows down ... */
+    IDLE_LAST_NS = 32000000, /* ... to this */
+};
+static const size_t DEFAULT_MEMORY = (size_t)16 << 30;
+
+void *rt_map_(size_t size)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+
+    return p == MAP_FAILED ? NULL : p;
+}
+
+void rt_unmap_(void *p, size_t size)
+{
+    if (p)
+        munmap(p, size);
+}
+
+/* ---- stretches that must not be jumped out of ---- */
+
+void rt_hold_(void)
+{
+    rt_self_->hold++;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* A signal that came meanwhile is sent again: now it may stop the thread or run the model's handler. */
+void rt_unhold_(void)
+{
+    struct rt_thread *t = rt_self_;
+
+    atomic_signal_fence(memory_order_seq_cst);
+    t->hold--;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (t->hold == 0 && t->deferred) {
+        t->deferred = 0;
+        rt_tgkill_(atomic_load(&t->tid), SIGURG);
+    }
+}
+
+void rt_block_signal_(bool block)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGURG);
+    pthread_sigmask(block ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
+/* errno belongs to the interrupted code. */
+static void on_signal(int sig)
+{
+    struct rt_thread *t = rt_self_;
+    int saved = errno;
+
+    (void)sig;
+    if (!t || t == &W->outside)
+        return;
+    if (t->hold) {
+        t->deferred = 1;
+        return;
+    }
+    if (atomic_load(&W->stopping))
+        siglongjmp(t->end, 1);
+    t->stats.signals++;
+    atomic_store_explicit(&t->cut, true, memory_order_relaxed);
+    if (W->opts.sighandler && t->arg) {
+        t->in_handler = 1;
+        W->opts.sighandler(t->arg);
+        t->in_handler = 0;
+    }
+    errno = saved;
+}
+
+/* ---- threads ---- */
+
+static void count_usage(struct rt_thread *t)
+{
+    struct timespec ts;
+    struct rusage ru;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    getrusage(RUSAGE_THREAD, &ru);
+    t->stats.cpu_ns = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+    t->stats.voluntary = (uint64_t)ru.ru_nvcsw;
+    t->stats.involuntary = (uint64_t)ru.ru_nivcsw;
+}
+
+static void become(struct rt_thread *t)
+{
+    rt_self_ = t;
+    rt_arg_ = t->arg;
+    rt_pid_ = -1;
+}
+
+/* Joined by the next newosproc or by rt_run, so that stacks do not pile up. */
+static void thread_ended(struct rt_thread *t)
+{
+    count_usage(t);
+    atomic_store(&t->tid, -1);
+    pthread_mutex_lock(&W->ended_lock);
+    t->next_ended = W->ended;
+    W->ended = t;
+    pthread_mutex_unlock(&W->ended_lock);
+    if (atomic_fetch_sub(&W->live, 1) == 1) {
+        rt_futex_wake_(&W->live, 1);
+        rt_futex_wake_(&W->why, 1); /* nobody left: rt_run finds the world idle */
+    }
+}
+
+/* The signal is blocked when a thread begins and again from its end on: sigsetjmp saves the blocked mask. */
+static void *thread_main(void *arg)
+{
+    struct rt_thread *volatile t = arg;
+
+    become(t);
+    t->pthread = pthread_self();
+    if (sigsetjmp(t->end, 1) == 0) {
+        atomic_store(&t->tid, (int32_t)gettid());
+        rt_futex_wake_((_Atomic(uint32_t) *)&t->tid, UINT32_MAX >> 1);
+        rt_block_signal_(false);
+        if (!atomic_load(
+                &W->stopping)) /* the kick may have been before the tid was there to be kicked */
+            t->fn(t->arg);
+    }
+    rt_block_signal_(true);
+    rt_self_ = NULL;
+    thread_ended(t);
+    return NULL;
+}
+
+static void join_ended(void)
+{
+    struct rt_thread *t;
+
+    pthread_mutex_lock(&W->ended_lock);
+    t = W->ended;
+    W->ended = NULL;
+    pthread_mutex_unlock(&W->ended_lock);
+    for (; t; t = t->next_ended)
+        pthread_join(t->pthread, NULL);
+}
+
+static struct rt_thread *take_thread(struct hostm *hm, void (*fn)(void *), void *arg)
+{
+    int32_t id = atomic_fetch_add(&W->nthreads, 1);
+    struct rt_thread *t;
+
+    if (id >= RT_THREADS_MAX) {
+        atomic_store(&W->nthreads, RT_THREADS_MAX);
+        rt_throw_("real host: too many threads created in one world");
+    }
+    t = &W->threads[id];
+    t->id = id;
+    t->fn = fn;
+    t->arg = arg;
+    atomic_store(&hm->thread, t);
+    return t;
+}
+
+static void set_affinity(pthread_attr_t *attr, int32_t id)
+{
+    cpu_set_t one;
+    int32_t nth = id % W->ncpu;
+
+    if (!W->opts.pin) {
+        pthread_attr_setaffinity_np(attr, sizeof W->cpus, &W->cpus);
+        return;
+    }
+    CPU_ZERO(&one);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &W->cpus) && nth-- == 0)
+            CPU_SET(cpu, &one);
+    pthread_attr_setaffinity_np(attr, sizeof one, &one);
+}
+
+/* With the signal blocked. 0 or an errno. */
+static int launch(struct rt_thread *t)
+{
+    pthread_attr_t attr;
+    pthread_t
+        unused; /* the thread notes its own: it may end, and be joined, before this one is written */
+    int err;
+
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, W->opts.stack_size);
+    if (W->opts.pin || W->opts.cpus > 0)
+        set_affinity(&attr, t->id);
+    atomic_fetch_add(&W->live, 1);
+    err = pthread_create(&unused, &attr, thread_main, t);
+    if (err) {
+        atomic_store(&t->tid, -1);
+        atomic_fetch_sub(&W->live, 1);
+    }
+    pthread_attr_destroy(&attr);
+    return err;
+}
+
+void rt_newosproc_(struct hostm *hm, void (*fn)(void *), void *arg)
+{
+    struct rt_thread *t = take_thread(hm, fn, arg);
+    int err;
+
+    rt_block_signal_(true);
+    join_ended();
+    err = launch(t);
+    rt_block_signal_(false);
+    if (err)
+        rt_throw_("real host: the system refuses another thread");
+}
+
+void rt_thread_exit_(void) { siglongjmp(rt_self_->end, 1); }
+
+static struct rt_thread *thread_of(struct hostm *hm)
+{
+    struct rt_thread *t = atomic_load(&hm->thread);
+
+    if (!t)
+        rt_throw_("real host: this M has no thread yet");
+    return t;
+}
+
+/* A thread that has just been created is waited for; one that ended gets nothing. */
+void rt_signalm_(struct hostm *hm)
+{
+    struct rt_thread *t = thread_of(hm);
+    int32_t tid;
+
+    while ((tid = atomic_load(&t->tid)) == 0)
+        rt_futex_wait_((_Atomic(uint32_t) *)&t->tid, 0, -1);
+    if (tid > 0)
+        rt_tgkill_(tid, SIGURG);
+}
+
+void rt_nudge_(struct hostm *hm)
+{
+    struct rt_thread *t = thread_of(hm);
+
+    atomic_store_explicit(&t->cut, true, memory_order_relaxed);
+}
+
+/* ---- the end ---- */
+
+void rt_end_(enum rt_why why, int kind, const char *text)
+{
+    uint32_t none = 0;
+
+    if (!atomic_compare_exchange_strong(&W->why, &none, 1))
+        return;
+    snprintf(W->text, sizeof W->text, "%s", text);
+    W->verdict = (struct rt_verdict){
+        .kind = kind, .text = W->text, .m = rt_self_->id, .at_ns = host_now()};
+    atomic_store(&W->why, 2 + (uint32_t)why);
+    rt_futex_wake_(&W->why, 1);
+}
+
+/* On the controlling thread there is no run to end. */
+void rt_throw_(const char *text)
+{
+    if (!rt_self_ || rt_self_ == &W->outside)
+        throwf("%s", text);
+    rt_hold_();
+    rt_end_(RT_THROWN, 0, text);
+    rt_self_->hold = 0;
+    siglongjmp(rt_self_->end, 1);
+}
+
+void rt_finding_(int kind, const char *text)
+{
+    rt_hold_();
+    rt_end_(RT_FINDING, kind, text);
+    rt_unhold_();
+    if (rt_arg_)
+        siglongjmp(rt_self_->end, 1);
+}
+
+void rt_stop_(void)
+{
+    rt_hold_();
+    rt_end_(RT_STOPPED, 0, "");
+    rt_self_->hold = 0;
+    siglongjmp(rt_self_->end, 1);
+}
+
+static void kick_all(void)
+{
+    int32_t n = atomic_load(&W->nthreads);
+
+    for (int32_t i = 0; i < n && i < RT_THREADS_MAX; i++) {
+        int32_t tid = atomic_load(&W->threads[i].tid);
+
+        if (tid > 0)
+            rt_tgkill_(tid, SIGURG);
+    }
+}
+
+static void end_threads(void)
+{
+    uint32_t live;
+
+    atomic_store(&W->stopping, true);
+    rt_env_stop_();
+    while ((live = atomic_load(&W->live)) > 0) {
+        kick_all();
+        rt_futex_wait_(&W->live, live, KICK_NS);
+    }
+    join_ended();
+}
+
+/* ---- idleness ---- */
+
+/* The kernel's word for thread tid: 'S' is asleep; 'R' when a wake-up has reached it. 0: gone. */
+static char kernel_state(int32_t tid)
+{
+    char path[64], buf[512], *p;
+    FILE *f;
+    size_t n;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
+    f = fopen(path, "re");
+    if (!f)
+        return 0;
+    n = fread(buf, 1, sizeof buf - 1, f);
+    fclose(f);
+    buf[n] = 0;
+    p = strrchr(buf, ')');
+    return p && p[1] ? p[2] : (char)0;
+}
+
+static bool blocked(struct rt_thread *t, bool ask_kernel)
+{
+    int32_t tid = atomic_load(&t->tid);
+
+    if (tid < 0)
+        return true;
+    if (tid == 0 || atomic_load(&t->state) != RT_BLOCKED)
+        return false;
+    return !ask_kernel || kernel_state(tid) == 'S';
+}
+
+/* Adds up the blocking calls of all threads; false if one of them is not asleep without a deadline. */
+static bool all_blocked(uint64_t *calls, bool ask_kernel)
+{
+    int32_t n = atomic_load(&W->nthreads);
+
+    *calls = (uint64_t)n;
+    for (int32_t i = 0; i < n; i++) {
+        *calls += atomic_load(&W->threads[i].calls);
+        if (!blocked(&W->threads[i], ask_kernel))
+            return false;
+    }
+    return rt_env_quiet_();
+}
+
+/* Two passes that see the same number of calls prove that between them all threads were inside the same calls. A wake-up
+ * sent before that would have shown in the second pass: as 'R', or as a call left. And nobody was there to send one. */
+static bool idle(void)
+{
+    uint64_t cheap, before, after;
+
+    return all_blocked(&cheap, false) && all_blocked(&before, true) && all_blocked(&after, true) &&
+           before == after;
+}
+
+/* ---- the run ---- */
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static void wait_for_verdict(int64_t deadline)
+{
+    int64_t pause = IDLE_FIRST_NS;
+    uint32_t verdict;
+
+    while ((verdict = atomic_load(&W->why)) < 2) {
+        int64_t now = rt_clock_();
+
+        if (deadline >= 0 && now >= deadline)
+            rt_end_(RT_TIME, 0, "");
+        else if (idle())
+            rt_end_(RT_IDLE, 0, "");
+        else
+            rt_futex_wait_(&W->why, verdict, deadline < 0 ? pause : least(pause, deadline - now));
+        pause = least(2 * pause, IDLE_LAST_NS);
+    }
+}
+
+enum rt_why rt_run(int64_t timeout_ns)
+{
+    int64_t start = rt_clock_();
+    int32_t n = atomic_load(&W->nthreads);
+    int err = 0;
+
+    W->epoch = start - 1;
+    rt_block_signal_(true);
+    rt_env_start_();
+    for (int32_t i = 0; i < n && !err; i++)
+        err = launch(&W->threads[i]);
+    rt_block_signal_(false);
+    if (err)
+        rt_end_(RT_THROWN, 0, "real host: the system refuses a thread");
+    wait_for_verdict(timeout_ns < 0 ? -1 : start + timeout_ns);
+    end_threads();
+    W->ran_ns = rt_clock_() - start;
+    return (enum rt_why)(atomic_load(&W->why) - 2);
+}
+
+void rt_start(struct hostm *hm, void (*fn)(void *), void *arg) { take_thread(hm, fn, arg); }
+
+const struct rt_verdict *rt_verdict(void) { return &W->verdict; }
+
+const char *rt_why_name(enum rt_why why)
+{
+    static const char *const names[] = {"stopped", "idle", "time", "finding", "thrown"};
+
+    return names[why];
+}
+
+/* ---- set up, tear down ---- */
+
+static bool choose_cpus(struct failure *f)
+{
+    int32_t want = W->opts.cpus, have = 0;
+
+    if (want < 0)
+        return fail(f, E_USAGE, "cpus: want 0 or more, got %d", want), false;
+    if (sched_getaffinity(0, sizeof W->cpus, &W->cpus))
+        return fail(f, E_IO, "sched_getaffinity: %s", strerror(errno)), false;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &W->cpus) && want > 0 && have++ >= want)
+            CPU_CLR(cpu, &W->cpus);
+    W->ncpu = CPU_COUNT(&W->cpus);
+    if (W->ncpu < want)
+        return fail(f, E_LIMIT, "cpus: want %d, this process may use %d", want, W->ncpu), false;
+    return true;
+}
+
+static bool take_memory(struct failure *f)
+{
+    W->memory_max = W->opts.memory_max ? W->opts.memory_max : DEFAULT_MEMORY;
+    W->memory = rt_map_(W->memory_max);
+    W->threads = rt_map_(sizeof *W->threads * RT_THREADS_MAX);
+    if (W->memory && W->threads && rt_env_init_() && rt_log_init_(W->opts.records_max))
+        return true;
+    return fail(f, E_LIMIT, "real host: memory or descriptors: %s", strerror(errno)), false;
+}
+
+static void handle_signal(void)
+{
+    struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+    sigemptyset(&sa.sa_mask);
+    sigaction(SIGURG, &sa, &W->old_sigurg);
+}
+
+bool rt_init(struct failure *f, const struct rt_opts *opts)
+{
+    memset(W, 0, sizeof *W);
+    if (opts)
+        W->opts = *opts;
+    if (!W->opts.stack_size)
+        W->opts.stack_size = DEFAULT_STACK;
+    W->outside.id = -1;
+    W->verdict.text = "";
+    atomic_store(&W->seed, W->opts.seed);
+    pthread_mutex_init(&W->ended_lock, NULL);
+    become(&W->outside);
+    rt_burst_calibrate_();
+    handle_signal();
+    if (choose_cpus(f) && take_memory(f))
+        return true;
+    rt_free();
+    return false;
+}
+
+void rt_free(void)
+{
+    sigaction(SIGURG, &W->old_sigurg, NULL);
+    rt_log_free_();
+    rt_env_free_();
+    rt_unmap_(W->threads, sizeof *W->threads * RT_THREADS_MAX);
+    rt_unmap_(W->memory, W->memory_max);
+    pthread_mutex_destroy(&W->ended_lock);
+    rt_self_ = NULL;
+    W->threads = NULL;
+    W->memory = NULL;
+}
+
+/* ---- figures ---- */
+
+bool rt_thread_stats(int32_t id, struct rt_thread_stats *s)
+{
+    if (id < 0 || id >= atomic_load(&W->nthreads))
+        return false;
+    *s = W->threads[id].stats;
+    return true;
+}
+
+void rt_stats(struct rt_stats *s)
+{
+    struct rt_thread_stats t;
+
+    *s = (struct rt_stats){.ran_ns = W->ran_ns, .memory = atomic_load(&W->memory_used)};
+    for (int32_t id = 0; rt_thread_stats(id, &t); id++) {
+        s->threads++;
+        s->cpu_ns += t.cpu_ns;
+        s->futex_sleeps += t.futex_sleeps;
+        s->futex_wakes += t.futex_wakes;
+        s->signals += t.signals;
+        s->polls += t.polls;
+        s->voluntary += t.voluntary;
+        s->involuntary += t.involuntary;
+    }
+    rt_log_stats_(s);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A world on real threads: set up, run, look, tear down. The shape is that of sim/virt/vm.h.
+ *
+ *     rt_init(&failure, &opts);  rt_start(&m0->host, fn, arg);  why = rt_run(timeout_ns);  ...  rt_free();
+ *
+ * One world at a time, and one controlling thread: the one that called rt_init. It is never a thread of the world.
+ * rt_run returns when every thread of the world has ended and been joined, whatever they were doing (running, spinning
+ * on an atomic, asleep in a futex, a burst or epoll): a stop signal makes each jump to the end of its thread function.
+ * So what the world left in memory may be read without locks until rt_free. A world that was stopped cannot go on: a
+ * time limit is its end here, where the virtual host can be resumed.
+ *
+ * Nothing of this is deterministic. SIGURG belongs to the world while one exists.
+ */
+#ifndef GMPSIM_RT_H
+#define GMPSIM_RT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hostm;
+struct failure; /* sim/base/fail.h */
+
+/* Every limit of the real host. */
+enum {
+    RT_THREADS_MAX = 1 << 16, /* created in one world, the ended ones included */
+    RT_FDS_MAX = 1 << 20,     /* pollable descriptors: 0 .. RT_FDS_MAX - 1 */
+    RT_TIMERS_MAX = 1 << 20,  /* env_at calls pending at once */
+    RT_TEXT_MAX = 1024,       /* bytes of a finding's text that are kept */
+};
+
+enum rt_why {
+    RT_STOPPED, /* host_stop: the program ended */
+    RT_IDLE, /* every thread ended or is blocked without a deadline, and the environment has nothing due */
+    RT_TIME,    /* the time limit passed */
+    RT_FINDING, /* finding(): see rt_verdict */
+    RT_THROWN,  /* throw(), or a limit of the host: see rt_verdict */
+};
+
+struct rt_opts {
+    uint64_t seed;              /* of host_seed64 */
+    void (*sighandler)(void *); /* runs in the signal handler of an M, with its arg; may be NULL */
+    size_t memory_max;          /* bytes host_alloc can give; 0: 16 GiB */
+    size_t stack_size;          /* of a thread; 0: 256 KiB */
+    int32_t cpus; /* run on the first n CPUs of the process's mask; 0: on all of them */
+    bool pin;     /* thread i stays on CPU i mod cpus */
+    int64_t quota_us, period_us; /* what host_quota reports; 0: what this machine's cgroup says */
+    uint64_t records_max;        /* event records kept; 0: none, emit is one branch */
+};
+
+/* NULL opts: all zero. False: an option is out of range, or the system has no memory or descriptor; f says what. */
+bool rt_init(struct failure *f, const struct rt_opts *opts);
+/* A thread that exists from the start; m0 is the first. hm stays at its address as long as the world. */
+void rt_start(struct hostm *hm, void (*fn)(void *), void *arg);
+/* timeout_ns < 0: no limit. Once per world. */
+enum rt_why rt_run(int64_t timeout_ns);
+void rt_free(void);
+
+/* ---- looking, after rt_run ---- */
+
+struct rt_verdict {
+    int kind;         /* as given to finding() */
+    const char *text; /* a copy, cut at RT_TEXT_MAX bytes; lives until rt_free */
+    int32_t m;        /* the M that said so, -1: the environment or the host */
+    int64_t at_ns;
+};
+
+const struct rt_verdict *rt_verdict(void);
+const char *rt_why_name(enum rt_why why);
+
+struct rt_stats {
+    int64_t ran_ns;   /* wall time from rt_run's start to the end */
+    int64_t cpu_ns;   /* CPU time of all its threads */
+    uint64_t threads; /* created */
+    uint64_t futex_sleeps, futex_wakes, signals, polls;
+    uint64_t voluntary, involuntary; /* context switches */
+    uint64_t records, records_lost;
+    size_t memory; /* bytes host_alloc gave */
+};
+
+struct rt_thread_stats {
+    int64_t cpu_ns;
+    uint64_t futex_sleeps, futex_wakes, signals, polls;
+    uint64_t voluntary, involuntary;
+};
+
+void rt_stats(struct rt_stats *s);
+/* Of thread `id` (creation order, m0 is 0); false: there was no such thread. */
+bool rt_thread_stats(int32_t id, struct rt_thread_stats *s);
+
+/* The records of all threads in the order of time (ties: thread, then order of emission). */
+struct event_rec;
+uint64_t rt_records(void (*fn)(void *ctx, const struct event_rec *rec), void *ctx);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by the files of sim/real. See rt.h. */
+#ifndef GMPSIM_RT_INT_H
+#define GMPSIM_RT_INT_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host.h"
+#include "rt.h"
+
+/* What a thread is doing, for the search for an idle world. Anything but BLOCKED may run again by itself. */
+enum { RT_AWAKE, RT_BLOCKED };
+
+struct rt_chunk;
+/* Records of one writer; the handler of a signal is a writer of its own, so that neither can break the other's. */
+struct rt_log {
+    struct rt_chunk *first, *last;
+};
+
+struct rt_thread {
+    _Atomic(int32_t)
+        tid; /* 0: not yet running, -1: ended; a futex for those who wait for the start */
+    int32_t id;
+    void (*fn)(void *);
+    void *arg;
+    pthread_t pthread;
+    sigjmp_buf end; /* the stop jumps here */
+    /* > 0: inside a critical section of the host, where a stop must wait. Written by this thread only. */
+    volatile sig_atomic_t hold, deferred;
+    volatile sig_atomic_t in_handler;
+    _Atomic(bool) cut; /* a signal or a nudge came: level, used up by the next BURST_CUT */
+    _Atomic(uint32_t) state;
+    _Atomic(uint64_t) calls; /* blocking calls entered and left */
+    struct rt_log log, handler_log;
+    struct rt_thread_stats stats;
+    struct rt_thread *next_ended;
+};
+
+struct rt_world {
+    struct rt_opts opts;
+    int64_t epoch; /* CLOCK_MONOTONIC at the start, less 1; 0 before */
+    cpu_set_t cpus;
+    int32_t ncpu;
+    struct sigaction old_sigurg;
+
+    /* the end */
+    _Atomic(uint32_t) why; /* 0 none; 1 being written; 2 + enum rt_why; a futex for rt_run */
+    _Atomic(bool) stopping;
+    struct rt_verdict verdict;
+    char text[RT_TEXT_MAX];
+
+    /* threads */
+    struct rt_thread *threads;
+    _Atomic(int32_t)
+        nthreads;           /* slots taken; those below are complete except for pthread and tid */
+    _Atomic(uint32_t) live; /* running or about to; a futex for the final wait */
+    pthread_mutex_t ended_lock;
+    struct rt_thread *ended;  /* to be joined */
+    struct rt_thread outside; /* the controlling thread, before and after the run */
+    int64_t ran_ns;
+
+    /* memory */
+    char *memory;
+    size_t memory_max;
+    _Atomic(size_t) memory_used;
+    _Atomic(uint64_t) seed;
+};
+
+extern struct rt_world rt_world_;
+extern _Thread_local struct rt_thread *rt_self_ __attribute__((tls_model("initial-exec")));
+
+int64_t rt_clock_(void); /* CLOCK_MONOTONIC in ns */
+int32_t rt_tgkill_(int32_t tid, int sig);
+/* Raw futexes, private. Return 0 or a negative errno; wake returns the number woken. ns < 0: no deadline. */
+int32_t rt_futex_wait_(_Atomic(uint32_t) *addr, uint32_t val, int64_t ns);
+int32_t rt_futex_wake_(_Atomic(uint32_t) *addr, uint32_t n);
+void rt_block_signal_(bool block);
+
+/* Around every stretch in which a jump out would leave the host's own state torn. Nests. */
+void rt_hold_(void);
+void rt_unhold_(void);
+/* Around every system call that sleeps without a deadline. */
+void rt_blocked_(struct rt_thread *t);
+void rt_awake_(struct rt_thread *t);
+/* Writes the verdict if it is the first, wakes rt_run. */
+void rt_end_(enum rt_why why, int kind, const char *text);
+
+void rt_burst_calibrate_(void);
+
+bool rt_env_init_(void);
+void rt_env_free_(void);
+void rt_env_start_(void);
+void rt_env_stop_(void); /* ends and joins its thread */
+bool rt_env_quiet_(void);
+struct rt_thread *rt_env_thread_(void);
+void *rt_map_(size_t size); /* zeroed, committed as it is touched; NULL: none */
+void rt_unmap_(void *p, size_t size);
+
+bool rt_log_init_(uint64_t records_max);
+void rt_log_free_(void);
+void rt_log_stats_(struct rt_stats *s);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The verbs that are little more than a system call: clock, sleeps, futexes, bursts, memory, CPU limits. */
+#include "rt_int.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define W (&rt_world_)
+
+static const int64_t SEC = 1000000000;
+
+static struct timespec timespec_of(int64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / SEC), .tv_nsec = (long)(ns % SEC)};
+}
+
+int64_t rt_clock_(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * SEC + ts.tv_nsec;
+}
+
+/* 0 before the run, at least 1 in it. */
+int64_t rt_nanotime_(void) { return W->epoch ? rt_clock_() - W->epoch : 0; }
+
+int32_t rt_tgkill_(int32_t tid, int sig)
+{
+    return (int32_t)syscall(SYS_tgkill, getpid(), tid, sig);
+}
+
+/* ---- futex ---- */
+
+int32_t rt_futex_wait_(_Atomic(uint32_t) *addr, uint32_t val, int64_t ns)
+{
+    struct timespec ts = timespec_of(ns < 0 ? 0 : ns);
+    long rc = syscall(SYS_futex, addr, FUTEX_WAIT_PRIVATE, val, ns < 0 ? NULL : &ts, NULL, 0);
+
+    return rc < 0 ? -errno : 0;
+}
+
+int32_t rt_futex_wake_(_Atomic(uint32_t) *addr, uint32_t n)
+{
+    long rc = syscall(SYS_futex, addr, FUTEX_WAKE_PRIVATE, n > INT_MAX ? INT_MAX : (int)n, NULL,
+                      NULL, 0);
+
+    return rc < 0 ? -errno : (int32_t)rc;
+}
+
+/* Only a sleep without a deadline counts as blocked: from any other a thread comes back by itself. */
+void rt_blocked_(struct rt_thread *t)
+{
+    atomic_fetch_add(&t->calls, 1);
+    atomic_store(&t->state, RT_BLOCKED);
+}
+
+void rt_awake_(struct rt_thread *t)
+{
+    atomic_store(&t->state, RT_AWAKE);
+    atomic_fetch_add(&t->calls, 1);
+}
+
+void rt_futexsleep_(_Atomic(uint32_t) *addr, uint32_t val, int64_t ns)
+{
+    struct rt_thread *t = rt_self_;
+
+    t->stats.futex_sleeps++;
+    if (ns < 0)
+        rt_blocked_(t);
+    rt_futex_wait_(addr, val, ns);
+    if (ns < 0)
+        rt_awake_(t);
+}
+
+void rt_futexwakeup_(_Atomic(uint32_t) *addr, uint32_t n)
+{
+    rt_self_->stats.futex_wakes++;
+    rt_futex_wake_(addr, n);
+}
+
+/* ---- sleeping ---- */
+
+void rt_osyield_(void) { sched_yield(); }
+
+/* To an absolute time, so that signals do not stretch it. */
+static void sleep_ns(int64_t ns)
+{
+    struct timespec until = timespec_of(rt_clock_() + ns);
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        ;
+}
+
+void rt_usleep_(uint32_t us) { sleep_ns((int64_t)us * 1000); }
+
+/* ---- running ----
+ * A burst reads the clock in a loop and adds up what passed between two readings. A gap of more than GAP_NS means that
+ * the thread was off its CPU, and counts as GAP_NS: user code that is descheduled makes no progress either. Bursts too
+ * short for the clock run a counted loop instead. */
+
+enum { GAP_NS = 10000, CALIBRATE_LOOPS = 20000, CALIBRATE_ROUNDS = 5 };
+
+static int64_t clock_cost_ns; /* of one reading */
+static int64_t loops_per_1024ns;
+
+static void count_down(int64_t loops)
+{
+    for (int64_t i = 0; i < loops; i++)
+        __asm__ volatile("" ::: "memory");
+}
+
+static int64_t time_of_loops(void)
+{
+    int64_t start = rt_clock_();
+
+    count_down(CALIBRATE_LOOPS);
+    return rt_clock_() - start;
+}
+
+static int64_t time_of_clock(void)
+{
+    int64_t start = rt_clock_();
+
+    for (int i = 0; i < 64; i++)
+        rt_clock_();
+    return (rt_clock_() - start) / 65;
+}
+
+/* The smallest of some readings: the machine was ours then. */
+static int64_t best_of(int64_t (*measure)(void))
+{
+    int64_t best = INT64_MAX;
+
+    for (int i = 0; i < CALIBRATE_ROUNDS; i++) {
+        int64_t ns = measure();
+
+        if (ns < best)
+            best = ns;
+    }
+    return best > 0 ? best : 1;
+}
+
+void rt_burst_calibrate_(void)
+{
+    if (clock_cost_ns)
+        return;
+    loops_per_1024ns = (int64_t)CALIBRATE_LOOPS * 1024 / best_of(time_of_loops);
+    clock_cost_ns = best_of(time_of_clock);
+}
+
+static bool take_cut(struct rt_thread *t)
+{
+    return atomic_load_explicit(&t->cut, memory_order_relaxed) && atomic_exchange(&t->cut, false);
+}
+
+static int64_t run_by_clock(struct rt_thread *t, int64_t ns, bool cut)
+{
+    int64_t last = rt_clock_();
+    int64_t ran = clock_cost_ns;
+
+    while (ran < ns) {
+        int64_t now = rt_clock_();
+
+        ran += now - last < GAP_NS ? now - last : GAP_NS;
+        last = now;
+        if (cut && ran < ns && take_cut(t))
+            return ns - ran;
+    }
+    return 0;
+}
+
+int64_t rt_burst_(int64_t ns, enum burst_how how)
+{
+    struct rt_thread *t = rt_self_;
+
+    if (ns <= 0)
+        return 0;
+    if (how == BURST_CUT && take_cut(t))
+        return ns;
+    if (ns >= 4 * clock_cost_ns)
+        return run_by_clock(t, ns, how == BURST_CUT);
+    count_down(ns * loops_per_1024ns / 1024);
+    return 0;
+}
+
+/* On the CPU: a real entry into the kernel, then running as user code would. */
+void rt_syscall_body_(int64_t ns, bool off_cpu)
+{
+    if (off_cpu && ns > 0) {
+        sleep_ns(ns);
+        return;
+    }
+    syscall(SYS_getppid);
+    rt_burst_(ns, BURST_WHOLE);
+}
+
+/* ---- memory, seeds ---- */
+
+void *rt_alloc_(size_t size, size_t align)
+{
+    size_t used = atomic_load(&W->memory_used), at;
+
+    do {
+        at = (used + align - 1) & ~(align - 1);
+        if (at > W->memory_max || size > W->memory_max - at)
+            rt_throw_("real host: the world's memory limit is reached");
+    } while (!atomic_compare_exchange_weak(&W->memory_used, &used, at + size));
+    return W->memory + at;
+}
+
+/* splitmix64: the state is a counter, so one atomic add makes it a stream for many threads. */
+uint64_t rt_seed64_(void)
+{
+    uint64_t z = atomic_fetch_add(&W->seed, 0x9e3779b97f4a7c15u) + 0x9e3779b97f4a7c15u;
+
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* ---- CPUs ---- */
+
+int32_t rt_ncpu_(void) { return W->ncpu; }
+
+/* Reads what fits of a small file; false if it cannot be read. */
+static bool read_small(const char *path, char *buf, size_t size)
+{
+    FILE *f = fopen(path, "re");
+    size_t n;
+
+    if (!f)
+        return false;
+    n = fread(buf, 1, size - 1, f);
+    fclose(f);
+    buf[n] = 0;
+    return n > 0;
+}
+
+/* This process's cpu.max under cgroup 2 mounted at its usual place; else the mount's root. */
+static bool read_cpu_max(char *buf, size_t size)
+{
+    char group[PATH_MAX], path[PATH_MAX + 64], *p, *end;
+
+    if (read_small("/proc/self/cgroup", group, sizeof group) && (p = strstr(group, "0::"))) {
+        end = strchr(p, '\n');
+        snprintf(path, sizeof path, "/sys/fs/cgroup%.*s/cpu.max",
+                 end ? (int)(end - p - 3) : (int)strlen(p + 3), p + 3);
+        if (read_small(path, buf, size))
+            return true;
+    }
+    return read_small("/sys/fs/cgroup/cpu.max", buf, size);
+}
+
+/* "max 100000" has no number first: no limit. */
+static bool parse_cpu_max(const char *text, int64_t *quota_us, int64_t *period_us)
+{
+    char *rest, *end;
+
+    *quota_us = strtoll(text, &rest, 10);
+    if (rest == text || *quota_us <= 0)
+        return false;
+    *period_us = strtoll(rest, &end, 10);
+    return end != rest && *period_us > 0;
+}
+
+bool rt_quota_(int64_t *quota_us, int64_t *period_us)
+{
+    char text[128];
+    bool limited;
+
+    if (W->opts.quota_us > 0) {
+        *quota_us = W->opts.quota_us;
+        *period_us = W->opts.period_us > 0 ? W->opts.period_us : 100000;
+        return true;
+    }
+    rt_hold_();
+    limited = read_cpu_max(text, sizeof text) && parse_cpu_max(text, quota_us, period_us);
+    rt_unhold_();
+    return limited;
+}
