@@ -98,7 +98,6 @@
     })
 #define a_peek(p) __extension__({ (p)->v; })
 #define a_own(p)  a_peek(p)
-#define a_own(p)  a_peek(p)
 #define a_fence()                                      \
     __extension__({                                    \
         vm_point_();                                   \
@@ -184,8 +183,7 @@ struct poll_event {
 #define host_alloc(size, align)         vm_alloc_(size, align)
 #define emit(type, g, a, b, c) \
     vm_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
-#define host_set_p(pid) ((void)(vm_hot.p = (pid)))
-#define throw(text) vm_throw_(text)
+#define host_set_p(pid) ((void)(vm_hot.p = (uint16_t)(pid))) /* -1 is EVENT_NO_P */
 #define finding(kind, text) vm_finding_(kind, text)
 #define host_stop()         vm_stop_()
 
@@ -197,8 +195,6 @@ int32_t vm_ncpu_(void);
 bool vm_quota_(int64_t *quota_us, int64_t *period_us);
 uint64_t vm_seed64_(void);
 void *vm_alloc_(size_t size, size_t align);
-void vm_emit_(uint32_t type, uint32_t g, uint64_t a, uint32_t b, uint16_t c);
-_Noreturn void vm_throw_(const char *text);
 void vm_finding_(int kind, const char *text);
 _Noreturn void vm_stop_(void);
 
