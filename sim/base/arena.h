@@ -36,10 +36,14 @@ struct arena {
     unsigned char *base;
     size_t used;      /* bytes of data given out */
     size_t committed; /* bytes of data that can be touched */
-    size_t limit;     /* bytes of data plus stacks in use that the world may have */
+    size_t limit;     /* bytes of data that the world may have; stacks have their own limit */
     size_t reserved;  /* bytes of address space */
-    size_t top;       /* offset where the stacks begin; == reserved without stacks */
+    size_t top;       /* offset of the region for stacks; == reserved without stacks */
     struct stackpool *stacks;
+    size_t stacks_stride;   /* distance of the stacks mapped so far, guard page included */
+    uint32_t stacks_mapped; /* they survive resets and restores: mapping is slow */
+    void *mapping;          /* what to unmap: base is aligned within it */
+    size_t mapping_size;
     size_t extra_count;
     struct arena_extra extra[ARENA_EXTRA_MAX];
     arena_fail_fn *on_fail;

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+#include "sim/base/arena.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "sim/base/arena_int.h"
+#include "sim/base/coro.h"
+
+#if defined(GMPSIM_ASAN)
+#include <sanitizer/asan_interface.h>
+#endif
+#if defined(__has_include)
+#if __has_include(<valgrind/memcheck.h>)
+#include <valgrind/memcheck.h>
+#endif
+#endif
+#ifndef VALGRIND_MAKE_MEM_UNDEFINED
+#define VALGRIND_MAKE_MEM_UNDEFINED(p, n) 0
+#endif
+
+/* Layout of a copy: head, data, extras, then per live stack a piece and its bytes. All sizes are
+ * rounded up to 8. */
+struct head {
+    size_t used;
+    size_t extras; /* bytes */
+    uint32_t pieces;
+    struct failure failure;
+};
+
+struct piece {
+    unsigned char *from;
+    size_t size;
+};
+
+static size_t round8(size_t n)
+{
+    return (n + 7) & ~(size_t)7;
+}
+
+#if defined(GMPSIM_ASAN)
+/* A stack has poisoned bytes between its variables, and which ones is part of its state: the shadow
+ * is copied along. No memcpy, which would complain. */
+static unsigned char *shadow_of(const unsigned char *p)
+{
+    size_t scale, offset;
+    __asan_get_shadow_mapping(&scale, &offset);
+    return (unsigned char *)(((uintptr_t)p >> scale) + offset);
+}
+
+__attribute__((no_sanitize_address, noinline)) static void copy_raw(volatile unsigned char *to,
+                                                                    const volatile unsigned char *from,
+                                                                    size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        to[i] = from[i];
+}
+
+static size_t stack_copy_size(size_t size) { return round8(size) + round8(size / 8); }
+
+static void stack_save(unsigned char *to, const unsigned char *stack, size_t size)
+{
+    copy_raw(to, stack, size);
+    copy_raw(to + round8(size), shadow_of(stack), size / 8);
+}
+
+static void stack_restore(unsigned char *stack, const unsigned char *from, size_t size)
+{
+    copy_raw(stack, from, size);
+    copy_raw(shadow_of(stack), from + round8(size), size / 8);
+}
+#else
+static size_t stack_copy_size(size_t size) { return round8(size); }
+
+static void stack_save(unsigned char *to, const unsigned char *stack, size_t size)
+{
+    memcpy(to, stack, size);
+}
+
+static void stack_restore(unsigned char *stack, const unsigned char *from, size_t size)
+{
+    (void)VALGRIND_MAKE_MEM_UNDEFINED(stack, size); /* it thinks that popped frames are gone */
+    memcpy(stack, from, size);
+}
+#endif
+
+/* The used part of the stack of a coroutine that is not running. Starts at a multiple of 8, which
+ * the shadow wants. */
+static struct piece used_part(const struct coro *c)
+{
+    unsigned char *low = coro_used_from(c), *high = (unsigned char *)c->stack + c->size;
+    low = (unsigned char *)((uintptr_t)low & ~(uintptr_t)7);
+    return (struct piece){low, (size_t)(high - low)};
+}
+
+static size_t extras_size(const struct arena *a)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < a->extra_count; i++)
+        n += round8(a->extra[i].size);
+    return n;
+}
+
+static size_t size_needed(const struct arena *a)
+{
+    size_t n = round8(sizeof(struct head)) + round8(a->used) + extras_size(a);
+    const struct stackpool *sp = a->stacks;
+    for (uint32_t i = 0; sp && i < sp->count_made; i++)
+        if (sp->stacks[i].coro)
+            n += sizeof(struct piece) + stack_copy_size(used_part(sp->stacks[i].coro).size);
+    return n;
+}
+
+static int reserve(struct checkpoint *c, size_t size, struct failure *f)
+{
+    if (size <= c->capacity)
+        return 0;
+    size_t capacity = (size + size / 2 + 4095) & ~(size_t)4095;
+    void *m = c->mem ? mremap(c->mem, c->capacity, capacity, MREMAP_MAYMOVE)
+                     : mmap(NULL, capacity, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (m == MAP_FAILED)
+        return fail(f, E_LIMIT, "no memory for a checkpoint of %zu MiB: %s", size >> 20,
+                    strerror(errno));
+    c->mem = m;
+    c->capacity = capacity;
+    return 0;
+}
+
+int checkpoint_save(struct checkpoint *c, const struct arena *a, struct failure *f)
+{
+    if (a->stacks && a->stacks->count_used && !coro_can_checkpoint())
+        return fail(f, E_LIMIT, "this build cannot copy coroutines (a sanitizer keeps their frames)");
+    size_t size = size_needed(a);
+    int rc = reserve(c, size, f);
+    if (rc)
+        return rc;
+    struct head *h = (struct head *)c->mem;
+    *h = (struct head){.used = a->used, .extras = extras_size(a), .failure = a->failure};
+    unsigned char *to = c->mem + round8(sizeof *h);
+    memcpy(to, a->base, a->used);
+    to += round8(a->used);
+    for (size_t i = 0; i < a->extra_count; to += round8(a->extra[i++].size))
+        memcpy(to, a->extra[i].start, a->extra[i].size);
+    const struct stackpool *sp = a->stacks;
+    for (uint32_t i = 0; sp && i < sp->count_made; i++) {
+        if (!sp->stacks[i].coro)
+            continue;
+        struct piece piece = used_part(sp->stacks[i].coro);
+        memcpy(to, &piece, sizeof piece);
+        stack_save(to + sizeof piece, piece.from, piece.size);
+        to += sizeof piece + stack_copy_size(piece.size);
+        h->pieces++;
+    }
+    c->size = size;
+    return 0;
+}
+
+void checkpoint_restore(const struct checkpoint *c, struct arena *a)
+{
+    if (!c->size)
+        throw("checkpoint: holds nothing");
+    const struct head *h = (const struct head *)c->mem;
+    if (h->extras != extras_size(a) || h->used > a->committed)
+        throw("checkpoint: is of another world");
+    const unsigned char *from = c->mem + round8(sizeof *h);
+    if (a->used > h->used)
+        arena_cut_(a, h->used);
+    a->used = h->used;
+    a->failure = h->failure;
+    memcpy(a->base, from, h->used);
+    from += round8(h->used);
+    for (size_t i = 0; i < a->extra_count; from += round8(a->extra[i++].size))
+        memcpy(a->extra[i].start, from, a->extra[i].size);
+    for (uint32_t i = 0; i < h->pieces; i++) {
+        struct piece piece;
+        memcpy(&piece, from, sizeof piece);
+        stack_restore(piece.from, from + sizeof piece, piece.size);
+        from += sizeof piece + stack_copy_size(piece.size);
+    }
+}
+
+void checkpoint_release(struct checkpoint *c)
+{
+    if (c->mem)
+        munmap(c->mem, c->capacity);
+    memset(c, 0, sizeof *c);
+}
