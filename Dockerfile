@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 FROM debian:bookworm AS build
+ARG DEBIAN_FRONTEND=noninteractive
 RUN apt-get update && apt-get install -y --no-install-recommends \
     gcc libc6-dev cmake ninja-build libsqlite3-dev libcjson-dev
 WORKDIR /src
@@ -9,6 +10,7 @@ RUN cmake --build --preset demo
 RUN DESTDIR=/out cmake --install build/demo --strip
 
 FROM debian:bookworm
+ARG DEBIAN_FRONTEND=noninteractive
 RUN apt-get update && apt-get install -y --no-install-recommends \
     libsqlite3-0 libcjson1 gnuplot-nox && rm -rf /var/lib/apt/lists/*
 COPY --from=build /out/usr/local /usr/local
