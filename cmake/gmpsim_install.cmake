@@ -1,21 +1,52 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cmake --install: program, library with its one public header, manual, completion,
-# licence, documents and the scenario library. What a folder builds is installed here,
-# so that one file tells what a package holds.
+# libgmpsim, and cmake --install: program, library with its one public header, manual,
+# completion, licence, documents and the scenario library, in one place, so that one
+# file tells what a package holds.
 
+# libgmpsim is one relocatable object made of all parts, in which only the names of the
+# public header stay global: the parts' own names (fail, choose, ...) would otherwise
+# collide with those of the programs that link it.
+set(parts "")
+foreach(folder IN LISTS folders)
+  if(NOT folder MATCHES "^(cli|tests|bench)"
+     AND EXISTS "${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt")
+    get_property(targets DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" PROPERTY BUILDSYSTEM_TARGETS)
+    foreach(target IN LISTS targets)
+      get_target_property(type ${target} TYPE)
+      if(type MATCHES "^(STATIC|OBJECT)_LIBRARY$")
+        list(APPEND parts ${target})
+      endif()
+    endforeach()
+  endif()
+endforeach()
+
+if(EXISTS "${PROJECT_SOURCE_DIR}/include/gmpsim.h" AND parts AND NOT GMPSIM_SANITIZE)
+  set(objects "")
+  foreach(part IN LISTS parts)
+    list(APPEND objects "$<TARGET_OBJECTS:${part}>")
+  endforeach()
+  set(whole "${PROJECT_BINARY_DIR}/gmpsim_whole.o")
+  add_custom_command(OUTPUT "${whole}"
+    COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o "${whole}" ${objects}
+    COMMAND ${CMAKE_OBJCOPY} --wildcard "--keep-global-symbol=gmpsim_*" "${whole}"
+    DEPENDS ${objects} COMMAND_EXPAND_LISTS VERBATIM)
+  add_library(libgmpsim STATIC "${whole}")
+  set_target_properties(libgmpsim PROPERTIES OUTPUT_NAME gmpsim LINKER_LANGUAGE C)
+  set_source_files_properties("${whole}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/gmpsim.pc.in" "${PROJECT_BINARY_DIR}/gmpsim.pc" @ONLY)
+  install(TARGETS libgmpsim ARCHIVE)
+  install(FILES "${PROJECT_SOURCE_DIR}/include/gmpsim.h" TYPE INCLUDE)
+  install(FILES "${PROJECT_BINARY_DIR}/gmpsim.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endif()
 if(TARGET gmpsim)
   install(TARGETS gmpsim RUNTIME)
-endif()
-if(TARGET libgmpsim)
-  install(TARGETS libgmpsim ARCHIVE LIBRARY)
-  install(FILES "${PROJECT_SOURCE_DIR}/include/gmpsim.h" TYPE INCLUDE)
 endif()
 
 install(FILES "${PROJECT_SOURCE_DIR}/docs/man/gmpsim.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 install(FILES "${PROJECT_SOURCE_DIR}/completion/gmpsim.bash"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME gmpsim)
 install(FILES LICENSE README.md CHANGELOG.md TYPE DOC)
-install(DIRECTORY docs/ TYPE DOC FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY docs/ TYPE DOC FILES_MATCHING PATTERN "*.md" PATTERN man EXCLUDE)
 if(EXISTS "${PROJECT_SOURCE_DIR}/scenarios")
   install(DIRECTORY scenarios DESTINATION "${CMAKE_INSTALL_DATADIR}/gmpsim"
           FILES_MATCHING PATTERN "*.json")
