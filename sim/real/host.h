@@ -2,16 +2,20 @@
 /*
  * The host surface on real threads (docs/host.md is the contract, verb by verb).
  *
- * An M is a pthread, an atomic is a C11 atomic, a futex is a futex. The atomics below are macros over <stdatomic.h> and
- * compile to exactly what a person would write by hand (bench/real_runq.c compares the machine code). Every other verb
- * is a call into this directory, because it ends in a system call anyway.
+ * An M is a pthread, an atomic is a C11 atomic, a futex is a futex. The atomics below are macros
+ * over <stdatomic.h> and compile to exactly what a person would write by hand (bench/real_runq.c
+ * compares the machine code). Every other verb is a call into this directory, because it ends in a
+ * system call anyway.
  *
- * Verbs are function-like macros over names with the prefix rt_, so that one binary can hold all hosts.
+ * Verbs are function-like macros over names with the prefix rt_, so that one binary can hold all
+ * hosts.
  *
  * What differs from the virtual host, and is legal by the contract:
- *   - sighandler(arg) runs inside a real signal handler, at any instruction of the M: it may use a_*, emit, host_now,
- *     nudge and signalm, and must not touch plain fields that the interrupted code may be changing.
- *   - a burst may be cut by a signal that arrived shortly before it began; the cut is used up by that burst.
+ *   - sighandler(arg) runs inside a real signal handler, at any instruction of the M: it may use
+ *     a_*, emit, host_now, nudge and signalm, and must not touch plain fields that the interrupted
+ *     code may be changing.
+ *   - a burst may be cut by a signal that arrived shortly before it began; the cut is used up by
+ *     that burst.
  *   - work() is nothing: straight-line work costs what it costs.
  */
 #ifndef GMPSIM_HOST_H
@@ -33,7 +37,8 @@
 #define a_init(p, x)  atomic_store_explicit(&(p)->v, (x), memory_order_relaxed)
 #define a_load(p)     atomic_load(&(p)->v)
 #define a_store(p, x) atomic_store(&(p)->v, (x))
-/* Go's compiler realises LoadAcq, StoreRel and CasRel as sequentially consistent on every port but ppc64le. */
+/* Go's compiler realises LoadAcq, StoreRel and CasRel as sequentially consistent on every port but
+ * ppc64le. */
 #define a_load_acq(p)          atomic_load(&(p)->v)
 #define a_store_rel(p, x)      atomic_store(&(p)->v, (x))
 #define a_load_rlx(p)          atomic_load_explicit(&(p)->v, memory_order_relaxed)
@@ -102,7 +107,8 @@ static inline void rt_procyield_(uint32_t n)
 
 /* ---- threads ---- */
 
-/* The host's part of an M. The thread record outlives the M's exit, so that a late signalm finds no freed memory. */
+/* The host's part of an M. The thread record outlives the M's exit, so that a late signalm finds
+ * no freed memory. */
 struct hostm {
     _Atomic(struct rt_thread *) thread;
 };

@@ -4,12 +4,14 @@
  *
  *     none -> rt_init -> set up -> rt_run -> running -> ending -> ended -> rt_free -> none
  *
- * The first verdict (host_stop, finding, throw, a time limit, idleness) wins and wakes rt_run, which ends the threads: it
- * sets `stopping` and sends each the signal until all have left. The handler jumps (siglongjmp) out of whatever the
- * thread was doing to the end of its thread function. That is sound because model code holds nothing of libc's, and
- * because the few stretches of the host that do (mutexes, pthread_create) are marked by rt_hold_/rt_unhold_ or run with
- * the signal blocked. Rejected: a flag polled by every verb (the atomics would no longer be bare instructions, and a
- * thread that spins on an atomic would never end), and pthread_cancel (it unwinds at cancellation points only).
+ * The first verdict (host_stop, finding, throw, a time limit, idleness) wins and wakes rt_run,
+ * which ends the threads: it sets `stopping` and sends each the signal until all have left. The
+ * handler jumps (siglongjmp) out of whatever the thread was doing to the end of its thread
+ * function. That is sound because model code holds nothing of libc's, and because the few
+ * stretches of the host that do (mutexes, pthread_create) are marked by rt_hold_/rt_unhold_ or run
+ * with the signal blocked. Rejected: a flag polled by every verb (the atomics would no longer be
+ * bare instructions, and a thread that spins on an atomic would never end), and pthread_cancel (it
+ * unwinds at cancellation points only).
  */
 #include "rt_int.h"
 
@@ -61,7 +63,8 @@ void rt_hold_(void)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* A signal that came meanwhile is sent again: now it may stop the thread or run the model's handler. */
+/* A signal that came meanwhile is sent again: now it may stop the thread or run the model's
+ * handler. */
 void rt_unhold_(void)
 {
     struct rt_thread *t = rt_self_;
@@ -145,7 +148,8 @@ static void thread_ended(struct rt_thread *t)
     }
 }
 
-/* The signal is blocked when a thread begins and again from its end on: sigsetjmp saves the blocked mask. */
+/* The signal is blocked when a thread begins and again from its end on: sigsetjmp saves the
+ * blocked mask. */
 static void *thread_main(void *arg)
 {
     struct rt_thread *volatile t = arg;
@@ -215,8 +219,8 @@ static void set_affinity(pthread_attr_t *attr, int32_t id)
 static int launch(struct rt_thread *t)
 {
     pthread_attr_t attr;
-    pthread_t
-        unused; /* the thread notes its own: it may end, and be joined, before this one is written */
+    pthread_t unused; /* the thread notes its own: it may end, and be joined, before this one is
+                         written */
     int err;
 
     pthread_attr_init(&attr);
@@ -375,7 +379,8 @@ static bool blocked(struct rt_thread *t, bool ask_kernel)
     return !ask_kernel || kernel_state(tid) == 'S';
 }
 
-/* Adds up the blocking calls of all threads; false if one of them is not asleep without a deadline. */
+/* Adds up the blocking calls of all threads; false if one of them is not asleep without a
+ * deadline. */
 static bool all_blocked(uint64_t *calls, bool ask_kernel)
 {
     int32_t n = atomic_load(&W->nthreads);
@@ -389,8 +394,9 @@ static bool all_blocked(uint64_t *calls, bool ask_kernel)
     return rt_env_quiet_();
 }
 
-/* Two passes that see the same number of calls prove that between them all threads were inside the same calls. A wake-up
- * sent before that would have shown in the second pass: as 'R', or as a call left. And nobody was there to send one. */
+/* Two passes that see the same number of calls prove that between them all threads were inside the
+ * same calls. A wake-up sent before that would have shown in the second pass: as 'R', or as a call
+ * left. And nobody was there to send one. */
 static bool idle(void)
 {
     uint64_t cheap, before, after;

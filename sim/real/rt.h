@@ -2,13 +2,15 @@
 /*
  * A world on real threads: set up, run, look, tear down. The shape is that of sim/virt/vm.h.
  *
- *     rt_init(&failure, &opts);  rt_start(&m0->host, fn, arg);  why = rt_run(timeout_ns);  ...  rt_free();
+ *     rt_init(&failure, &opts);  rt_start(&m0->host, fn, arg);  why = rt_run(timeout_ns);  ...
+ * rt_free();
  *
- * One world at a time, and one controlling thread: the one that called rt_init. It is never a thread of the world.
- * rt_run returns when every thread of the world has ended and been joined, whatever they were doing (running, spinning
- * on an atomic, asleep in a futex, a burst or epoll): a stop signal makes each jump to the end of its thread function.
- * So what the world left in memory may be read without locks until rt_free. A world that was stopped cannot go on: a
- * time limit is its end here, where the virtual host can be resumed.
+ * One world at a time, and one controlling thread: the one that called rt_init. It is never a
+ * thread of the world. rt_run returns when every thread of the world has ended and been joined,
+ * whatever they were doing (running, spinning on an atomic, asleep in a futex, a burst or epoll):
+ * a stop signal makes each jump to the end of its thread function. So what the world left in
+ * memory may be read without locks until rt_free. A world that was stopped cannot go on: a time
+ * limit is its end here, where the virtual host can be resumed.
  *
  * Nothing of this is deterministic. SIGURG belongs to the world while one exists.
  */
@@ -32,8 +34,9 @@ enum {
 
 enum rt_why {
     RT_STOPPED, /* host_stop: the program ended */
-    RT_IDLE, /* every thread ended or is blocked without a deadline, and the environment has nothing due */
-    RT_TIME,    /* the time limit passed */
+    RT_IDLE, /* every thread ended or is blocked without a deadline, and the environment has nothing
+                due */
+    RT_TIME, /* the time limit passed */
     RT_FINDING, /* finding(): see rt_verdict */
     RT_THROWN,  /* throw(), or a limit of the host: see rt_verdict */
 };
@@ -49,9 +52,11 @@ struct rt_opts {
     uint64_t records_max;        /* event records kept; 0: none, emit is one branch */
 };
 
-/* NULL opts: all zero. False: an option is out of range, or the system has no memory or descriptor; f says what. */
+/* NULL opts: all zero. False: an option is out of range, or the system has no memory or
+ * descriptor; f says what. */
 bool rt_init(struct failure *f, const struct rt_opts *opts);
-/* A thread that exists from the start; m0 is the first. hm stays at its address as long as the world. */
+/* A thread that exists from the start; m0 is the first. hm stays at its address as long as the
+ * world. */
 void rt_start(struct hostm *hm, void (*fn)(void *), void *arg);
 /* timeout_ns < 0: no limit. Once per world. */
 enum rt_why rt_run(int64_t timeout_ns);

@@ -2,12 +2,14 @@
 /*
  * The environment: one thread that makes calls at their times, and the network poller.
  *
- * A poll really enters the kernel: it waits in epoll_pwait on one eventfd, the bell. What is ready is a list of our own
- * in the order of env_ready, because epoll promises no order and the descriptors here have no files. The bell is
- * readable exactly while there is something for a blocking poll to report: a ready descriptor or a break. A poll that
- * does not block leaves the break alone, as a blocked poller must get it.
+ * A poll really enters the kernel: it waits in epoll_pwait on one eventfd, the bell. What is ready
+ * is a list of our own in the order of env_ready, because epoll promises no order and the
+ * descriptors here have no files. The bell is readable exactly while there is something for a
+ * blocking poll to report: a ready descriptor or a break. A poll that does not block leaves the
+ * break alone, as a blocked poller must get it.
  *
- *     env.lock guards everything here. It is held for a few instructions, and never while a callback runs.
+ *     env.lock guards everything here. It is held for a few instructions, and never while a
+ * callback runs.
  */
 #include "rt_int.h"
 
@@ -35,8 +37,8 @@ static struct {
     uint64_t seq;
 
     uint8_t *pending; /* of each descriptor: modes not yet polled */
-    int32_t *
-        ring; /* descriptors with modes pending, in order; each at most once, so it cannot overflow */
+    int32_t *ring;    /* descriptors with modes pending, in order; each at most once, so it cannot
+                         overflow */
     uint32_t head, tail;
     bool broken; /* a break not yet reported */
     bool rung;
@@ -141,7 +143,8 @@ static void serve(void)
     unlock();
 }
 
-/* The signal stays blocked here: this thread is stopped by a flag. Only a throw or a finding jumps. */
+/* The signal stays blocked here: this thread is stopped by a flag. Only a throw or a finding
+ * jumps. */
 static void *env_main(void *arg)
 {
     (void)arg;

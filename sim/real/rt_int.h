@@ -17,11 +17,13 @@
 #include "host.h"
 #include "rt.h"
 
-/* What a thread is doing, for the search for an idle world. Anything but BLOCKED may run again by itself. */
+/* What a thread is doing, for the search for an idle world. Anything but BLOCKED may run again by
+ * itself. */
 enum { RT_AWAKE, RT_BLOCKED };
 
 struct rt_chunk;
-/* Records of one writer; the handler of a signal is a writer of its own, so that neither can break the other's. */
+/* Records of one writer; the handler of a signal is a writer of its own, so that neither can break
+ * the other's. */
 struct rt_log {
     struct rt_chunk *first, *last;
 };
@@ -34,7 +36,8 @@ struct rt_thread {
     void *arg;
     pthread_t pthread;
     sigjmp_buf end; /* the stop jumps here */
-    /* > 0: inside a critical section of the host, where a stop must wait. Written by this thread only. */
+    /* > 0: inside a critical section of the host, where a stop must wait. Written by this thread
+     * only. */
     volatile sig_atomic_t hold, deferred;
     volatile sig_atomic_t in_handler;
     _Atomic(bool) cut; /* a signal or a nudge came: level, used up by the next BURST_CUT */
@@ -80,7 +83,8 @@ extern _Thread_local struct rt_thread *rt_self_ __attribute__((tls_model("initia
 
 int64_t rt_clock_(void); /* CLOCK_MONOTONIC in ns */
 int32_t rt_tgkill_(int32_t tid, int sig);
-/* Raw futexes, private. Return 0 or a negative errno; wake returns the number woken. ns < 0: no deadline. */
+/* Raw futexes, private. Return 0 or a negative errno; wake returns the number woken. ns < 0: no
+ * deadline. */
 int32_t rt_futex_wait_(_Atomic(uint32_t) *addr, uint32_t val, int64_t ns);
 int32_t rt_futex_wake_(_Atomic(uint32_t) *addr, uint32_t n);
 void rt_block_signal_(bool block);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Event records. Every thread writes into chunks of its own, so that recording orders nobody; they are merged by time
- * when the world is over. A signal handler has chunks of its own too: it may come in the middle of its thread's emit.
+ * Event records. Every thread writes into chunks of its own, so that recording orders nobody; they
+ * are merged by time when the world is over. A signal handler has chunks of its own too: it may
+ * come in the middle of its thread's emit.
  */
 #include "rt_int.h"
 

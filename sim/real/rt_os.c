@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The verbs that are little more than a system call: clock, sleeps, futexes, bursts, memory, CPU limits. */
+/* The verbs that are little more than a system call: clock, sleeps, futexes, bursts, memory, CPU
+ * limits. */
 #include "rt_int.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,13 +49,14 @@ int32_t rt_futex_wait_(_Atomic(uint32_t) *addr, uint32_t val, int64_t ns)
 
 int32_t rt_futex_wake_(_Atomic(uint32_t) *addr, uint32_t n)
 {
-    long rc = syscall(SYS_futex, addr, FUTEX_WAKE_PRIVATE, n > INT_MAX ? INT_MAX : (int)n, NULL,
+    long rc = syscall(SYS_futex, addr, FUTEX_WAKE_PRIVATE, n > INT32_MAX ? INT32_MAX : (int)n, NULL,
                       NULL, 0);
 
     return rc < 0 ? -errno : (int32_t)rc;
 }
 
-/* Only a sleep without a deadline counts as blocked: from any other a thread comes back by itself. */
+/* Only a sleep without a deadline counts as blocked: from any other a thread comes back by
+ * itself. */
 void rt_blocked_(struct rt_thread *t)
 {
     atomic_fetch_add(&t->calls, 1);
@@ -101,10 +102,10 @@ static void sleep_ns(int64_t ns)
 
 void rt_usleep_(uint32_t us) { sleep_ns((int64_t)us * 1000); }
 
-/* ---- running ----
- * A burst reads the clock in a loop and adds up what passed between two readings. A gap of more than GAP_NS means that
- * the thread was off its CPU, and counts as GAP_NS: user code that is descheduled makes no progress either. Bursts too
- * short for the clock run a counted loop instead. */
+/* ---- running ---- A burst reads the clock in a loop and adds up what passed between two
+ * readings. A gap of more than GAP_NS means that the thread was off its CPU, and counts as GAP_NS:
+ * user code that is descheduled makes no progress either. Bursts too short for the clock run a
+ * counted loop instead. */
 
 enum { GAP_NS = 10000, CALIBRATE_LOOPS = 20000, CALIBRATE_ROUNDS = 5 };
 
@@ -244,10 +245,12 @@ static bool read_small(const char *path, char *buf, size_t size)
     return n > 0;
 }
 
+enum { GROUP_MAX = 4096 };
+
 /* This process's cpu.max under cgroup 2 mounted at its usual place; else the mount's root. */
 static bool read_cpu_max(char *buf, size_t size)
 {
-    char group[PATH_MAX], path[PATH_MAX + 64], *p, *end;
+    char group[GROUP_MAX], path[GROUP_MAX + 64], *p, *end;
 
     if (read_small("/proc/self/cgroup", group, sizeof group) && (p = strstr(group, "0::"))) {
         end = strchr(p, '\n');

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "verbs_world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/real/rt.h"
+
+#undef throw
+#include "sim/base/event.h"
+
+static struct hostm *hostms;
+static int nthreads;
+static int64_t limit_ns;
+static bool open;
+
+void *verbs_begin(size_t size, const struct verbs_opts *opts)
+{
+    struct rt_opts o = {.records_max = 1 << 16};
+    struct failure f = {0};
+
+    if (open)
+        verbs_end();
+    limit_ns = 0;
+    if (opts) {
+        o.seed = opts->seed;
+        o.sighandler = opts->sighandler;
+        o.quota_us = opts->quota_us;
+        o.period_us = opts->period_us;
+        limit_ns = opts->limit_ns;
+    }
+    if (limit_ns == 0)
+        limit_ns = 100000000000;
+    if (!rt_init(&f, &o))
+        abort();
+    open = true;
+    nthreads = 0;
+    hostms = host_alloc(sizeof *hostms * VERBS_THREADS_MAX, 64);
+    return host_alloc(size, 64);
+}
+
+void verbs_thread(void (*fn)(void *), void *arg) { rt_start(verbs_hostm(nthreads++), fn, arg); }
+
+struct hostm *verbs_hostm(int n) { return &hostms[n]; }
+
+enum verbs_why verbs_run(void)
+{
+    static const enum verbs_why whys[] = {
+        [RT_STOPPED] = VERBS_STOPPED, [RT_IDLE] = VERBS_IDLE,     [RT_TIME] = VERBS_TIME,
+        [RT_FINDING] = VERBS_FINDING, [RT_THROWN] = VERBS_THROWN,
+    };
+
+    return whys[rt_run(limit_ns)];
+}
+
+void verbs_end(void)
+{
+    rt_free();
+    open = false;
+}
+
+int verbs_kind(void) { return rt_verdict()->kind; }
+const char *verbs_text(void) { return rt_verdict()->text; }
+bool verbs_exact(void) { return false; }
+
+struct count {
+    uint32_t type;
+    uint64_t n;
+};
+
+static void count_one(void *ctx, const struct event_rec *rec)
+{
+    struct count *c = ctx;
+
+    c->n += rec->type == c->type;
+}
+
+uint64_t verbs_events(uint32_t type)
+{
+    struct count c = {.type = type};
+
+    rt_records(count_one, &c);
+    return c.n;
+}
