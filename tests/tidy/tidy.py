@@ -296,6 +296,20 @@ def registry_hosts():
     return sorted(hosts)
 
 
+def rule_links(tree):
+    """A relative link in a document leads to a committed file or folder."""
+    folders = {os.path.dirname(p) for p in tree.paths}
+    for path in tree.sources("", (".md",)):
+        for number, line in enumerate(tree.lines(path), 1):
+            for target in re.findall(r"\]\(([^)\s]+)\)", line):
+                if re.match(r"[a-z]+:|#", target):
+                    continue
+                file = target.split("#")[0].rstrip("/")
+                file = os.path.normpath(os.path.join(os.path.dirname(path), file))
+                if file not in tree.paths and file not in folders:
+                    yield "%s:%d: no file %s" % (path, number, target)
+
+
 def rule_mirror(tree):
     """model/MIRROR.tsv lists every function of the model, and only those."""
     table = "model/MIRROR.tsv"
@@ -385,6 +399,8 @@ BAD = [  # rule, path, text, what must be found (None: nothing)
     ("determinism", "model/d.c", "p = malloc(3);\n", "malloc in the model"),
     ("machine", "docs/a.md", "see /wo" "rk/main\n", "a machine's path"),
     ("machine", "docs/b.md", "see build/work/main\n", None),
+    ("links", "docs/a.md", "see [b](b.md) and [c](../model/api.h#x)\n", "no file b.md"),
+    ("links", "docs/a.md", "see [c](../model/api.h#x), [web](https://go.dev), [d](../model)\n", None),
     ("mirror", "model/a.c", "static int gone(void)\n{\n    return 1;\n}\n", "gone is not in"),
     ("mirror", "model/b.c", "static int one(void) { return 1; }\n", "one is not in"),
     ("mirror", "model/c.c", "static int there(int a,\n                 int b)\n{\n}\n", None),
