@@ -5,16 +5,16 @@
 #define MODEL_INTERP_H
 #include "step.h"
 
-typedef ATOMIC(uint32_t) semaword; /* a semaphore is its counter; waiters are found by its address */
+typedef maskword semaword; /* a semaphore is its counter; waiters are found by its address */
 
 /* ---- frames (stack.c) ---- */
-/* Functions that are no program code: a G that runs steps and ends. The argument is in gp->opval. */
-enum { FUNC_NATIVE = 0xffff0000u, FUNC_CTXCANCEL = FUNC_NATIVE, FUNC_STEP /* + enum step: a system G */ };
+/* Functions that are no program code but one step, with its argument in gp->opval; then the G ends. */
+#define FUNC_STEP(s) (UINT32_MAX - (uint32_t)(s))
 
-/* newproc1: makes a fresh G (Gdead, kont empty) start in func; parent may be NULL. */
-static void gostartcall(struct g *gp, const struct g *parent, uint32_t func, const int64_t *args, uint32_t nargs);
-/* gfput: a stack that grew goes back to its pool; the G keeps its inline registers. */
-static void gfreestack(struct g *gp);
+/* newproc: a fresh G (kont empty) will start in func; its stream of draws comes from the running G's. */
+static void g_start_at(struct g *gp, uint32_t func, const int64_t *args, uint32_t nargs);
+/* gdestroy: a stack that grew goes back to its pool, the G keeps its inline registers. */
+static void g_free_frames(struct g *gp);
 static int32_t gfunc(const struct g *gp); /* function of the current frame, -1 for native code */
 
 /* ---- semaphores (sema.c) ---- */

@@ -52,6 +52,13 @@ typedef bool (*unlockf_fn)(struct g *gp, void *lock);
 typedef void (*mcall_fn)(struct g *gp);
 
 /* ---- locks and notes (lock.c, note.c) ---- */
+enum lockrank {
+#define LOCKRANK(name) lockRank##name,
+#include "lockrank.def"
+#undef LOCKRANK
+    LOCKRANKS
+};
+
 struct mutex {
     ATOMIC(uint32_t) key;   /* tristate (<=1.23): 0 free, 1 locked, 2 locked with sleepers */
     ATOMIC(uint64_t) word;  /* spinbit (>=1.24): bits 0 locked, 1 sleeping, 8 spinning, 9 stack locked, 10.. M id + 1 */
@@ -60,6 +67,9 @@ struct mutex {
 struct note {
     ATOMIC(uint32_t) key;
 };
+
+typedef ATOMIC(struct g *) gslot;    /* guintptr: a ring slot, runnext */
+typedef ATOMIC(uint32_t) maskword; /* a word of a pMask, a tick */
 
 /* ---- queues of Gs by schedlink ---- */
 struct gQueue { /* FIFO */
@@ -92,7 +102,7 @@ struct g {
     ATOMIC(uint32_t) stackguard0;
     ATOMIC(struct m *) m;
     uint64_t goid;
-    struct g *schedlink;
+    struct g *schedlink, *alllink;
     struct sudog *waiting; /* 1.26+: semaphore and Cond waits too */
     ATOMIC(struct m *) lockedm;
     void *param; /* the sudog or timer that woke us; passes results to the step that resumes */
@@ -103,11 +113,13 @@ struct g {
     uint32_t pc;      /* next instruction of its program */
     int64_t *stack;   /* registers of all frames; inline_regs until it grows (interp.c) */
     uint32_t stack_size, fp; /* in words */
+    uint64_t rng;        /* stream of the program's own draws; a child's comes from its parent's */
     struct timer *timer; /* cached sleep timer */
     struct gext *ext;    /* rare things: panic and defer chain, spans, coroutine (interp.c) */
     int64_t opval;       /* scratch of the operation in progress, valid across a park */
     void *opobj;
     int32_t group;       /* index of the program's goroutine group */
+    int32_t func;        /* of the current frame */
     int32_t gcAssist_kb; /* credit (+) or debt (-) */
     int16_t owner;       /* limbo: 1 + id of the M that alone knows this runnable G; 0: a queue does */
     uint8_t waitreason;
@@ -132,17 +144,20 @@ enum counter {
     COUNTERS
 };
 
-enum throw_kind { MSTART_LOOP, MSTART_SYSMON, MSTART_TEMPLATE, MSTART_SPINNING };
+enum mstart_kind { MSTART_LOOP, MSTART_SPINNING, MSTART_SYSMON, MSTART_TEMPLATE, MSTART_EXTRA };
+
+/* m.freeWait: does the exited thread still use its stack? */
+enum { FREEM_STACK, FREEM_REF, FREEM_WAIT };
 
 struct m {
     struct hostm host;
     int32_t id;
     ATOMIC(struct g *) curg; /* NULL: on g0 */
     ATOMIC(struct p *) p;
-    ATOMIC(struct p *) nextp; /* P to take at wake-up */
+    struct p *nextp; /* P to take at wake-up; written before the wake */
     struct p *oldp;           /* P held before the system call (a hint) */
     int32_t locks;
-    ATOMIC(bool) spinning;
+    bool spinning; /* written by startm while the M sleeps, else by the M */
     bool blocked, incgo, isextra, isExtraInC, needextram;
     bool exiting; /* mexit ran: the thread function returns */
     bool onmidle; /* on sched.midle (sched.lock) */
@@ -186,13 +201,13 @@ struct p {
     /* What thieves touch comes first; the ring follows on its own lines. */
     ATOMIC(uint32_t) runqhead; /* thieves and owner CAS */
     ATOMIC(uint32_t) runqtail; /* only the owner stores */
-    ATOMIC(struct g *) runnext;
-    ATOMIC(struct g *) *runq; /* ring_len slots */
+    gslot runnext;
+    gslot *runq; /* ring_len slots */
     ATOMIC(uint32_t) status;
     ATOMIC(struct m *) m;
     int32_t id;
     uint32_t ringmask;
-    ATOMIC(uint32_t) schedtick, syscalltick;
+    maskword schedtick, syscalltick; /* read by sysmon */
     struct p *link;   /* pidle list, procresize's list (sched.lock) */
     struct m *oldm;   /* 1.26+: last M */
     struct sysmontick sysmontick; /* sysmon only */
@@ -273,12 +288,11 @@ struct runtime {
     struct mutex allpLock;
     ATOMIC(int32_t) gomaxprocs;
     int32_t newprocs;
-    ATOMIC(uint32_t) *idlepMask, *timerpMask;
+    maskword *idlepMask, *timerpMask;
     struct randomOrder stealOrder;
 
-    struct g **allgs;
+    struct g *allgs, *allgs_tail; /* by alllink, in order of creation; allglock */
     ATOMIC(uint64_t) allglen;
-    uint64_t allgs_cap;
     struct mutex allglock;
     struct m *allm; /* sched.lock */
     struct m **ms;  /* by id */
@@ -287,7 +301,7 @@ struct runtime {
     struct m *m0;
     struct g *main_g;
     bool mainStarted;
-    uint32_t worldsema, gcsema; /* ids of semaphores (sema.c) */
+    maskword worldsema, gcsema; /* semaphores, 1 when free */
 
     /* newmHandoff */
     struct {
@@ -304,6 +318,7 @@ struct runtime {
 
     struct gcController gc;
     struct netpoll *netpoll;
+    struct timersBucket *timersBuckets; /* 1.13: 64 of them (timer_buckets.c) */
     struct objects *objs; /* channels, mutexes, ... of the program (objs.h) */
 
     bool panicking;

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the model offers to whoever embeds it: one struct of functions per host it was compiled for. Plain C, no atomics, no
+ * seam: a C++ test or the command may include it.
+ *
+ * Life on any host: start the host's world; init; start a thread of the host on (m0, run_m0, m0's arg); run the host. */
+#ifndef MODEL_API_H
+#define MODEL_API_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile.h"
+
+struct program;
+struct hostm;
+struct runtime;
+
+enum finding_kind {
+    FIND_NONE,
+    FIND_DEADLOCK,  /* checkdead: nobody can ever run */
+    FIND_FATAL,     /* Go's "fatal error: ..." */
+    FIND_PANIC,     /* an unrecovered panic */
+    FIND_THREADS,   /* "thread exhaustion" */
+    FIND_ASSERT,    /* an assertion of the program */
+    FIND_INVARIANT, /* the scheduler broke one of its own rules */
+    FIND_LIMIT,     /* a limit of the simulation was crossed */
+    FIND_EXIT,      /* the program called exit with a status that is not 0 */
+    FIND_KINDS
+};
+
+struct world_opts {
+    const struct profile *profile;
+    const struct program *program;
+    int32_t procs;         /* GOMAXPROCS; 0: the release's default for this host */
+    int32_t procs_max;     /* largest GOMAXPROCS that the program may set; 0: the larger of procs and 64 */
+    int64_t schedtrace_ns; /* GODEBUG=schedtrace; 0: none */
+    bool scheddetail;
+    void (*print)(void *arg, const char *text, size_t size); /* the program's prints; NULL: nowhere */
+    void (*sched_line)(void *arg, const char *text, size_t size); /* SCHED lines */
+    void *arg;
+};
+
+enum counter_id {
+#define COUNTER(name, what) COUNTER_##name,
+#include "counters.def"
+#undef COUNTER
+    COUNTER_COUNT
+};
+
+struct core {
+    const char *host;
+    struct hostm *(*init)(const struct world_opts *o, void **arg); /* gives m0; allocates from the host's arena */
+    void (*run_m0)(void *arg);
+    void (*sighandler)(void *arg);
+    struct runtime *(*runtime)(void);         /* the world, for code that is compiled with the same host.h */
+    void (*counters)(uint64_t out[COUNTER_COUNT]);
+    int32_t (*gomaxprocs)(void);
+};
+
+extern const struct core core_virt, core_explore, core_real;
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Gs: birth, death and reuse. A dead G goes to its P's free list, 64 of them spill to the global one; structs are never freed. */
+#include "runtime2.h"
+#include "step.h"
+
+/* proc.go allgadd. */
+static void allgadd(struct g *gp) {
+    if (readgstatus(gp) == Gidle)
+        throw("allgadd: bad status Gidle");
+    lock(&rt->allglock);
+    if (rt->allgs_tail != NULL)
+        rt->allgs_tail->alllink = gp;
+    else
+        rt->allgs = gp;
+    rt->allgs_tail = gp;
+    a_add(&rt->allglen, 1);
+    unlock(&rt->allglock);
+}
+
+static struct g *malg(void) {
+    struct g *gp = host_alloc(sizeof *gp, 16);
+    work(malg);
+    casgstatus(gp, Gidle, Gdead);
+    allgadd(gp);
+    return gp;
+}
+
+/* proc.go gfput. Spills down to one below gfree_keep: the loop tests before it pops. */
+static void gfput(struct p *pp, struct g *gp) {
+    if (readgstatus(gp) != Gdead)
+        throw("gfput: bad status (not Gdead)");
+    gList_push(&pp->gFree, gp);
+    if (pp->gFree.size < prof->gfree_max)
+        return;
+    struct gList spill = {0};
+    while (pp->gFree.size >= prof->gfree_keep)
+        gList_push(&spill, gList_pop(&pp->gFree));
+    lock(&sched->gFree_lock);
+    while (!gList_empty(&spill))
+        gList_push(&sched->gFree, gList_pop(&spill));
+    a_store_rlx(&sched->gFree_n, sched->gFree.size);
+    unlock(&sched->gFree_lock);
+}
+
+/* proc.go gfget: the G that died last on this P comes first. */
+static struct g *gfget(struct p *pp) {
+    while (gList_empty(&pp->gFree) && a_load_rlx(&sched->gFree_n) != 0) {
+        lock(&sched->gFree_lock);
+        while (pp->gFree.size < prof->gfree_keep && !gList_empty(&sched->gFree))
+            gList_push(&pp->gFree, gList_pop(&sched->gFree));
+        a_store_rlx(&sched->gFree_n, sched->gFree.size);
+        unlock(&sched->gFree_lock);
+    }
+    return gList_pop(&pp->gFree);
+}
+
+/* proc.go gfpurge: p.destroy. */
+static void gfpurge(struct p *pp) {
+    lock(&sched->gFree_lock);
+    while (!gList_empty(&pp->gFree))
+        gList_push(&sched->gFree, gList_pop(&pp->gFree));
+    a_store_rlx(&sched->gFree_n, sched->gFree.size);
+    unlock(&sched->gFree_lock);
+}
+
+/* goids come in batches per P: dense on a P, not ordered between Ps. */
+static uint64_t next_goid(struct p *pp) {
+    if (pp->goidcache == pp->goidcacheend) {
+        uint64_t last = a_add(&sched->goidgen, (uint64_t)prof->goid_batch);
+        pp->goidcache = last - (uint64_t)prof->goid_batch + 1;
+        pp->goidcacheend = last + 1;
+    }
+    return pp->goidcache++;
+}
+
+/* proc.go newproc1, up to the program counter. The G comes back runnable, in limbo, or waiting when parked. */
+static struct g *newproc1(bool parked, enum waitreason reason) {
+    struct m *mp = acquirem();
+    struct p *pp = a_own(&mp->p);
+    work(newproc);
+    struct g *gp = gfget(pp);
+    if (gp == NULL)
+        gp = malg();
+    if (readgstatus(gp) != Gdead)
+        throw("newproc1: new g is not Gdead");
+    if (prof->goid_before_cas)
+        gp->goid = next_goid(pp);
+    if (parked)
+        gp->waitreason = (uint8_t)reason;
+    casgstatus(gp, Gdead, parked ? Gwaiting : Grunnable);
+    if (!prof->goid_before_cas)
+        gp->goid = next_goid(pp);
+    if (!parked)
+        made_runnable(gp);
+    mp->counters[C_gocreated]++;
+    releasem(mp);
+    return gp;
+}
+
+/* proc.go newproc: the go statement. The new G goes to runnext; the creator keeps running. */
+static struct g *newproc(uint32_t func, const int64_t *args, uint32_t nargs, int32_t group) {
+    struct m *mp = getm();
+    struct g *gp = newproc1(/*parked*/ false, waitReasonZero);
+    gp->group = group;
+    g_start_at(gp, func, args, nargs);
+    emit(EV_G_CREATE, gp->goid, func, curg_id(mp), 0);
+    runqput(a_own(&mp->p), gp, /*next*/ true);
+    if (rt->mainStarted)
+        wakep();
+    return gp;
+}
+
+/* A G of the runtime itself: it runs steps, no program; obj is what they find in gp.opobj. */
+static struct g *newsysproc(enum step first, void *obj) {
+    struct g *gp = newproc1(/*parked*/ false, waitReasonZero);
+    gp->system = true;
+    gp->group = -1;
+    a_add(&sched->ngsys, 1);
+    gp->opobj = obj;
+    push_step(gp, first);
+    emit(EV_G_CREATE, gp->goid, 0, 0, 1);
+    runqput(a_own(&getm()->p), gp, /*next*/ true);
+    if (rt->mainStarted)
+        wakep();
+    return gp;
+}
+
+/* proc.go gdestroy [goexit0 <=1.21]. True: the M was locked to it and has to end. */
+static bool gdestroy(struct g *gp) {
+    struct m *mp = getm();
+    struct p *pp = a_own(&mp->p);
+    casgstatus(gp, Grunning, Gdead);
+    emit(EV_G_EXIT, gp->goid, 0, 0, 0);
+    if (gp->system)
+        a_add(&sched->ngsys, -1);
+    bool locked = a_load_rlx(&gp->lockedm) != NULL;
+    a_store_rlx(&gp->lockedm, (struct m *)NULL);
+    mp->lockedg = NULL;
+    a_store_rlx(&gp->preempt, false);
+    gp->preemptStop = gp->system = gp->has_ext_wake = false;
+    gp->waitreason = waitReasonZero;
+    gp->param = NULL;
+    gp->nkont = 0;
+    gc_flushAssistCredit(gp);
+    g_free_frames(gp);
+    dropg(mp);
+    mp->counters[C_goexited]++;
+    if (mp->lockedInt != 0 && locked)
+        throw("exited a goroutine internally locked to the OS thread");
+    work(goexit);
+    gfput(pp, gp);
+    return locked;
+}
+
+/* proc.go goexit0. */
+static void goexit0(struct g *gp) {
+    if (gdestroy(gp)) {
+        mexit(getm()); /* mstart0 returns */
+        return;
+    }
+    schedule();
+}
+
+static enum opres goexit(struct g *gp) {
+    (void)gp;
+    return mcall(goexit0);
+}

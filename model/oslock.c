@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Goroutines tied to their thread. A locked M runs its locked G and nothing else; scheduling that G always costs one hand-over
+ * between threads, and the P travels with it. The locked M waits in stoplockedm, on no list. */
+#include "runtime2.h"
+#include "step.h"
+
+static void dolockOSThread(struct g *gp, struct m *mp) {
+    mp->lockedg = gp;
+    a_store_rlx(&gp->lockedm, mp);
+}
+
+/* proc.go LockOSThread. */
+static void LockOSThread(struct g *gp) {
+    struct m *mp = getm();
+    if (a_load(&rt->newmHandoff.haveTemplateThread) == 0)
+        startTemplateThread(); /* from now on this M may not clone itself */
+    mp->lockedExt++;
+    if (mp->lockedExt == 0)
+        throw("LockOSThread nesting overflow");
+    dolockOSThread(gp, mp);
+    emit(EV_G_LOCK_THREAD, gp->goid, 0, 0, 1);
+}
+
+/* proc.go lockOSThread: the runtime's own use. */
+static void lockOSThread_internal(struct g *gp) {
+    struct m *mp = getm();
+    mp->lockedInt++;
+    dolockOSThread(gp, mp);
+}
+
+/* proc.go dounlockOSThread. Both counters must be zero. */
+static void dounlockOSThread(struct g *gp, struct m *mp) {
+    if (mp->lockedInt != 0 || mp->lockedExt != 0)
+        return;
+    mp->lockedg = NULL;
+    a_store_rlx(&gp->lockedm, (struct m *)NULL);
+    emit(EV_G_LOCK_THREAD, gp->goid, 0, 0, 0);
+}
+
+/* proc.go UnlockOSThread. */
+static void UnlockOSThread(struct g *gp) {
+    struct m *mp = getm();
+    if (mp->lockedExt == 0)
+        return;
+    mp->lockedExt--;
+    dounlockOSThread(gp, mp);
+}
+
+static void unlockOSThread_internal(struct g *gp) {
+    struct m *mp = getm();
+    if (mp->lockedInt == 0)
+        throw("runtime: internal error: misuse of lockOSThread/unlockOSThread");
+    mp->lockedInt--;
+    dounlockOSThread(gp, mp);
+}
+
+/* proc.go incidlelocked. */
+static void incidlelocked(int32_t v) {
+    lock(&sched->lock);
+    sched->nmidlelocked += v;
+    if (v > 0)
+        checkdead();
+    unlock(&sched->lock);
+}
+
+/* proc.go stoplockedm: this M's G cannot run now; the P goes elsewhere. Returns with a P, for the locked G. */
+static void stoplockedm(void) {
+    struct m *mp = getm();
+    if (mp->lockedg == NULL || a_load_rlx(&mp->lockedg->lockedm) != mp)
+        throw("stoplockedm: inconsistent locking");
+    if (mp_p(mp) != NULL)
+        handoffp(releasep());
+    incidlelocked(1);
+    mPark();
+    if ((readgstatus(mp->lockedg) & ~(uint32_t)Gscan) != Grunnable)
+        throw("stoplockedm: not runnable");
+    take_nextp(mp);
+    runq_own(mp->lockedg);
+}
+
+/* proc.go startlockedm: gives the P to the M that gp is locked to, and sleeps. gp is on no queue meanwhile. */
+static void startlockedm(struct g *gp) {
+    struct m *mp = getm();
+    struct m *lockedm = a_load_rlx(&gp->lockedm);
+    if (lockedm == mp)
+        throw("startlockedm: locked to me");
+    if (lockedm->nextp != NULL)
+        throw("startlockedm: m has p");
+    mp->counters[C_locked_handoffs]++;
+    incidlelocked(-1); /* may reach -1: stoplockedm's +1 comes later */
+    lockedm->nextp = releasep();
+    notewakeup(&lockedm->park);
+    stopm();
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parking, readying, yielding: how a running G gives up its M, and how somebody else makes it runnable again.
+ *
+ * A parker has already linked itself on a wait queue and still holds that queue's lock. The lock is dropped by unlockf, on g0,
+ * after the status is Gwaiting and after dropg: a waker, who needs the lock, never sees a half parked G. */
+#include "step.h"
+
+/* runtime1.go acquirem, releasem. m.locks != 0: not preemptible, and schedule() would be an error. */
+static struct m *acquirem(void) {
+    struct m *mp = getm();
+    mp->locks++;
+    return mp;
+}
+
+/* newstack may have cleared the guard while locks was held; the request itself stays in g.preempt. */
+static void repoison_guard(struct m *mp) {
+    if (mp->locks != 0)
+        return;
+    struct g *gp = a_own(&mp->curg); /* only this M writes it */
+    if (gp != NULL && a_load_rlx(&gp->preempt))
+        a_store_rlx(&gp->stackguard0, GUARD_PREEMPT);
+}
+
+static void releasem(struct m *mp) {
+    mp->locks--;
+    repoison_guard(mp);
+}
+
+static enum opres mcall(mcall_fn fn) {
+    getm()->mcallfn = fn;
+    return OP_MCALL;
+}
+
+/* proc.go dropg. Only after the status left running. */
+static void dropg(struct m *mp) {
+    struct g *gp = a_own(&mp->curg);
+    a_store_rlx(&gp->m, (struct m *)NULL);
+    a_store_rlx(&mp->curg, (struct g *)NULL);
+}
+
+/* For records: who did it; 0 on g0. */
+static uint32_t curg_id(struct m *mp) {
+    struct g *gp = a_own(&mp->curg);
+    return gp != NULL ? (uint32_t)gp->goid : 0;
+}
+
+/* proc.go park_m. */
+static void park_m(struct g *gp) {
+    struct m *mp = getm();
+    casgstatus(gp, Grunning, Gwaiting);
+    mp->counters[C_parks]++;
+    emit(EV_G_PARK, gp->goid, 0, 0, gp->waitreason);
+    gp->waitsince = host_now();
+    dropg(mp);
+    unlockf_fn unlockf = mp->waitunlockf;
+    if (unlockf != NULL) {
+        void *lock = mp->waitlock;
+        mp->waitunlockf = NULL;
+        mp->waitlock = NULL;
+        if (!unlockf(gp, lock)) {
+            casgstatus(gp, Gwaiting, Grunnable);
+            execute(gp, /*inheritTime*/ true); /* never on a queue */
+            return;
+        }
+    }
+    schedule();
+}
+
+/* proc.go gopark. */
+static enum opres gopark(struct g *gp, unlockf_fn unlockf, void *lockp, enum waitreason reason) {
+    struct m *mp = acquirem();
+    mp->waitunlockf = unlockf;
+    mp->waitlock = lockp;
+    gp->waitreason = (uint8_t)reason;
+    releasem(mp);
+    return mcall(park_m);
+}
+
+static bool parkunlock_c(struct g *gp, void *lockp) {
+    (void)gp;
+    unlock(lockp);
+    return true;
+}
+
+static enum opres goparkunlock(struct g *gp, struct mutex *l, enum waitreason reason) {
+    return gopark(gp, parkunlock_c, l, reason);
+}
+
+/* proc.go ready. */
+static void ready(struct g *gp, bool next) {
+    struct m *mp = acquirem();
+    uint32_t status = readgstatus(gp);
+    if ((status & ~(uint32_t)Gscan) != Gwaiting)
+        throw("ready: bad g->status");
+    casgstatus(gp, Gwaiting, Grunnable);
+    runq_own(gp);
+    mp->counters[C_readies]++;
+    gp->runnable_at = host_now();
+    emit(EV_G_READY, gp->goid, 0, curg_id(mp), next);
+    runqput(a_own(&mp->p), gp, next);
+    wakep();
+    releasem(mp);
+}
+
+static void goready(struct g *gp) { ready(gp, /*next*/ true); }
+
+static void made_runnable(struct g *gp) {
+    runq_own(gp);
+    gp->runnable_at = host_now();
+}
+
+/* proc.go goschedImpl. preempted: by the slice or by a stop of the world, not by Gosched. */
+static void goschedImpl(struct g *gp, bool preempted) {
+    struct m *mp = getm();
+    struct p *pp = a_own(&mp->p);
+    casgstatus(gp, Grunning, Grunnable);
+    made_runnable(gp);
+    emit(preempted ? EV_G_PREEMPT : EV_G_GOSCHED, gp->goid, 0, 0, 0);
+    dropg(mp);
+    if (prof->stw_runnext && preempted && a_load(&sched->gcwaiting) != 0) {
+        runqput(pp, gp, /*next*/ true); /* first on its P when the world starts again */
+    } else {
+        lock(&sched->lock);
+        globrunqput(gp);
+        unlock(&sched->lock);
+    }
+    if (prof->gosched_wakep && rt->mainStarted)
+        wakep();
+    schedule();
+}
+
+static void gosched_m(struct g *gp) { goschedImpl(gp, /*preempted*/ false); }
+static enum opres gosched(struct g *gp) {
+    (void)gp;
+    return mcall(gosched_m);
+}
+
+static void gopreempt_m(struct g *gp) {
+    getm()->counters[C_preempted]++;
+    goschedImpl(gp, /*preempted*/ true);
+}
+
+/* proc.go goschedIfBusy (1.20+): background work yields only when every P is busy. */
+static enum opres goschedIfBusy(struct g *gp) {
+    if (prof->goschedifbusy && !a_load_rlx(&gp->preempt) && a_load(&sched->npidle) > 0)
+        return OP_DONE;
+    return gosched(gp);
+}
+
+/* proc.go goyield_m: to the tail of the own ring, without wakep. */
+static void goyield_m(struct g *gp) {
+    struct m *mp = getm();
+    struct p *pp = a_own(&mp->p);
+    casgstatus(gp, Grunning, Grunnable);
+    made_runnable(gp);
+    emit(EV_G_PREEMPT, gp->goid, 0, 0, 1);
+    dropg(mp);
+    runqput(pp, gp, /*next*/ false);
+    schedule();
+}
+
+static enum opres goyield(struct g *gp) {
+    (void)gp;
+    return mcall(goyield_m);
+}
+
+/* proc.go acquireSudog. Refills the P's cache to half its cap from the central list. */
+static struct sudog *acquireSudog(void) {
+    struct m *mp = acquirem();
+    struct p *pp = a_own(&mp->p);
+    if (pp->sudogcache == NULL) {
+        lock(&sched->sudoglock);
+        while (pp->nsudog < (int32_t)prof->sudog_cap / 2 && sched->sudogcache != NULL) {
+            struct sudog *s = sched->sudogcache;
+            sched->sudogcache = s->next;
+            s->next = pp->sudogcache;
+            pp->sudogcache = s;
+            pp->nsudog++;
+        }
+        unlock(&sched->sudoglock);
+    }
+    struct sudog *s = pp->sudogcache;
+    if (s == NULL) {
+        s = host_alloc(sizeof *s, _Alignof(struct sudog));
+    } else {
+        pp->sudogcache = s->next;
+        pp->nsudog--;
+    }
+    s->next = NULL;
+    releasem(mp);
+    return s;
+}
+
+/* proc.go releaseSudog. A full cache moves half of itself to the central list. */
+static void releaseSudog(struct sudog *s) {
+    struct m *mp = acquirem();
+    struct p *pp = a_own(&mp->p);
+    *s = (struct sudog){0};
+    if (pp->nsudog >= (int32_t)prof->sudog_cap) {
+        lock(&sched->sudoglock);
+        while (pp->nsudog > (int32_t)prof->sudog_cap / 2) {
+            struct sudog *down = pp->sudogcache;
+            pp->sudogcache = down->next;
+            pp->nsudog--;
+            down->next = sched->sudogcache;
+            sched->sudogcache = down;
+        }
+        unlock(&sched->sudoglock);
+    }
+    s->next = pp->sudogcache;
+    pp->sudogcache = s;
+    pp->nsudog++;
+    releasem(mp);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The scheduler's functions that other files of the model call before they are defined. */
+#ifndef MODEL_PROC_H
+#define MODEL_PROC_H
+#include "step.h"
+
+struct gcp;
+struct syscallingThread;
+
+/* proc.c, newproc.c */
+static void schedule(void);
+static void execute(struct g *gp, bool inheritTime);
+static void made_runnable(struct g *gp);
+static bool schedEnabled(struct g *gp);
+static bool pollWork(void);
+static void gfpurge(struct p *pp);
+static void randomOrder_reset(struct randomOrder *ord, uint32_t count);
+static struct g *newsysproc(enum step first, void *obj);
+
+/* spin.c */
+static void wakep(void);
+static void handoffp(struct p *pp);
+static void injectglist(struct gList *list);
+static void nmspinning_dec(void);
+
+/* park.c */
+static struct m *acquirem(void);
+static void releasem(struct m *mp);
+static uint32_t curg_id(struct m *mp);
+static void repoison_guard(struct m *mp);
+static enum opres mcall(mcall_fn fn);
+static void gopreempt_m(struct g *gp);
+static enum opres goschedIfBusy(struct g *gp);
+
+/* runq.c, globrunq.c */
+static void runq_own(struct g *gp);
+static bool runqempty(struct p *pp);
+static void runqput(struct p *pp, struct g *gp, bool next);
+static void globrunqputbatch(struct gQueue *batch);
+static void globrunqput(struct g *gp);
+
+/* mp.c */
+static void newm(enum mstart_kind kind, struct p *pp, int64_t id);
+static void mstart(void *arg);
+static struct p *releasep(void);
+static struct p *mp_p(struct m *mp);
+static void tick(maskword *t);
+static void take_nextp(struct m *mp);
+
+/* oslock.c, syscall.c, preempt.c */
+static void stoplockedm(void);
+static void startlockedm(struct g *gp);
+static void incidlelocked(int32_t v);
+static void entersyscall(struct g *gp);
+static void entersyscallblock(struct g *gp);
+static enum opres exitsyscall(struct g *gp);
+static enum opres newstack(struct g *gp);
+static enum opres asyncPreempt2(struct g *gp);
+static void LockOSThread(struct g *gp);
+static void UnlockOSThread(struct g *gp);
+
+/* stw.c */
+static void gcstopm(void);
+static void gcstop_p(struct p *pp);
+static void stopwait_dec(void);
+static struct p *procresize(int32_t nprocs);
+static void runSafePointFn(void);
+static void safepoint_done(struct p *pp);
+static void stopTheWorldWithSema(uint16_t reason, bool pseudo_wait);
+static void startTheWorldWithSema(uint16_t reason);
+static void forEachP(void (*fn)(struct p *));
+
+/* sysmon.c, checkdead.c, gomaxprocs.c, schedtrace.c */
+static void sysmon(void);
+static void checkdead(void);
+static int32_t defaultGOMAXPROCS(void);
+static void gomaxprocs_updater_start(void);
+static enum opres runtime_GOMAXPROCS(struct g *gp);
+static void sysmonUpdateGOMAXPROCS(void);
+static void schedtrace(bool detailed);
+
+/* lockrank.c, rand.c, note.c */
+static void lockInit(struct mutex *l, enum lockrank rank);
+static enum opres notetsleepg(struct g *gp, struct note *n, int64_t ns);
+static void lockrank_acquire(struct m *mp, const struct mutex *l);
+static void lockrank_release(struct m *mp, const struct mutex *l);
+static uint32_t cheaprand(void);
+static uint32_t cheaprandn(uint32_t n);
+static uint32_t cheaprand_order(void);
+#endif

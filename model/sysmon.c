@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The monitor: an M without P that takes Ps back from long system calls, asks long-running Gs to yield, polls the network when
+ * nobody did, and starts the periodic GC. It sleeps 20 us while it has something to do, up to 10 ms when not. */
+#include "runtime2.h"
+
+struct sysmon {
+    int64_t idle; /* rounds in succession without a retake */
+    int64_t delay_us;
+    int64_t last_gomaxprocs, last_trace;
+};
+
+static void sysmon_delay(struct sysmon *s) {
+    if (s->idle == 0)
+        s->delay_us = prof->sysmon_min_us;
+    else if (s->idle > prof->sysmon_idle)
+        s->delay_us *= 2;
+    if (s->delay_us > prof->sysmon_max_us)
+        s->delay_us = prof->sysmon_max_us;
+    host_usleep((uint32_t)s->delay_us);
+}
+
+static bool sysmon_nothing_runs(void) {
+    if (a_load(&sched->gcwaiting) != 0)
+        return true;
+    int32_t idle = a_load(&sched->npidle);
+    return idle == a_load_rlx(&rt->gomaxprocs);
+}
+
+/* Everybody is idle or stopped: sleeps until a system call returns, the world starts, or a timer is due. */
+static void sysmon_deep_sleep(struct sysmon *s, int64_t now) {
+    if (rt->schedtrace_ns > 0 || !sysmon_nothing_runs())
+        return;
+    lock(&sched->lock);
+    if (sysmon_nothing_runs()) {
+        bool woken = false;
+        int64_t next = timeSleepUntil();
+        if (next > now) {
+            a_store(&sched->sysmonwait, true);
+            unlock(&sched->lock);
+            int64_t sleep = prof->forcegc_ns / 2;
+            if (next - now < sleep)
+                sleep = next - now;
+            woken = notetsleep(&sched->sysmonnote, sleep);
+            lock(&sched->lock);
+            a_store(&sched->sysmonwait, false);
+            noteclear(&sched->sysmonnote);
+        }
+        if (woken || prof->sysmon_resets_delay) {
+            s->idle = 0;
+            s->delay_us = prof->sysmon_min_us;
+        }
+    }
+    unlock(&sched->lock);
+}
+
+static void sysmon_netpoll(int64_t now) {
+    int64_t lastpoll = a_load(&sched->lastpoll);
+    if (!netpollinited() || lastpoll == 0 || lastpoll + prof->netpoll_stale_ns >= now)
+        return;
+    (void)a_cas(&sched->lastpoll, lastpoll, now);
+    struct gList list = {0};
+    int32_t delta = netpoll(0, &list);
+    if (gList_empty(&list))
+        return;
+    incidlelocked(-1); /* injectglist may start the last M: we must not look dead meanwhile */
+    injectglist(&list);
+    incidlelocked(1);
+    netpollAdjustWaiters(delta);
+}
+
+/* Is the P worth taking from a system call? The second look at the same tick, and somebody could use it; or 10 ms are over. */
+static bool retake_due(struct p *pp, bool sysretake, int64_t now) {
+    struct sysmontick *pd = &pp->sysmontick;
+    uint32_t t = a_load_rlx(&pp->syscalltick);
+    if (!sysretake && pd->syscalltick != t) {
+        pd->syscalltick = t;
+        pd->syscallwhen = now;
+        return false;
+    }
+    if (!runqempty(pp))
+        return true;
+    int32_t lookers = a_load(&sched->nmspinning);
+    lookers += a_load(&sched->npidle);
+    return lookers == 0 || pd->syscallwhen + prof->syscall_slack_ns <= now;
+}
+
+/* True: the G on this P has had its slice. Asked again on every tick until the schedtick moves. */
+static bool retake_slice(struct p *pp, int64_t now) {
+    struct sysmontick *pd = &pp->sysmontick;
+    uint32_t t = a_load_rlx(&pp->schedtick);
+    if (pd->schedtick != t) {
+        pd->schedtick = t;
+        pd->schedwhen = now;
+        return false;
+    }
+    if (pd->schedwhen + prof->slice_ns > now)
+        return false;
+    (void)preemptone(pp);
+    return true;
+}
+
+static void retaken(struct p *pp) {
+    getm()->counters[C_retakes]++;
+    handoffp(pp);
+}
+
+/* retake's look at one P, <=1.25. allpLock is held. True: taken. */
+static bool retake_old(struct p *pp, int64_t now) {
+    uint32_t status = a_load_rlx(&pp->status);
+    if (status != Prunning && status != Psyscall)
+        return false;
+    bool sysretake = retake_slice(pp, now);
+    if (status != Psyscall || !retake_due(pp, sysretake, now))
+        return false;
+    unlock(&rt->allpLock);
+    incidlelocked(-1);
+    bool took = a_cas(&pp->status, Psyscall, Pidle);
+    if (took) {
+        emit(EV_P_RETAKE, 0, (uint64_t)pp->id, 0, 0);
+        tick(&pp->syscalltick);
+        retaken(pp);
+    }
+    incidlelocked(1);
+    lock(&rt->allpLock);
+    return took;
+}
+
+/* ... >=1.26: for every running P. */
+static bool retake_new(struct p *pp, int64_t now) {
+    if (a_load(&pp->status) != Prunning)
+        return false;
+    bool sysretake = retake_slice(pp, now);
+    unlock(&rt->allpLock);
+    incidlelocked(-1);
+    struct syscallingThread t;
+    bool took = false;
+    if (setBlockOnExitSyscall(pp, &t)) {
+        took = retake_due(pp, sysretake, now);
+        if (took)
+            syscalling_takeP(&t);
+        syscalling_resume(&t);
+        if (took)
+            retaken(pp);
+    }
+    incidlelocked(1);
+    lock(&rt->allpLock);
+    return took;
+}
+
+/* proc.go retake. */
+static int32_t retake(int64_t now) {
+    int32_t n = 0;
+    lock(&rt->allpLock);
+    for (int32_t i = 0; i < rt->allp_len; i++) {
+        struct p *pp = rt->allp[i];
+        n += prof->sys_block_on_exit ? retake_new(pp, now) : retake_old(pp, now);
+    }
+    unlock(&rt->allpLock);
+    return n;
+}
+
+static void sysmon_round(struct sysmon *s) {
+    lock(&sched->sysmonlock);
+    int64_t now = nanotime();
+    work(sysmon_tick);
+    sysmon_netpoll(now);
+    if (prof->sysmon_starts_m_for_timer && timeSleepUntil() < now)
+        startm(NULL, /*spinning*/ false, /*lockheld*/ false);
+    if (prof->auto_gomaxprocs && s->last_gomaxprocs + prof->gomaxprocs_check_ns <= now) {
+        sysmonUpdateGOMAXPROCS();
+        s->last_gomaxprocs = now;
+    }
+    if (retake(now) != 0)
+        s->idle = 0;
+    else
+        s->idle++;
+    gc_sysmon(now);
+    if (rt->schedtrace_ns > 0 && s->last_trace + rt->schedtrace_ns <= now) {
+        s->last_trace = now;
+        schedtrace(rt->scheddetail);
+    }
+    unlock(&sched->sysmonlock);
+}
+
+/* proc.go sysmon. Never returns. */
+static void sysmon(void) {
+    lock(&sched->lock);
+    sched->nmsys++;
+    checkdead();
+    unlock(&sched->lock);
+    struct sysmon s = {0};
+    for (;;) {
+        sysmon_delay(&s);
+        sysmon_deep_sleep(&s, nanotime());
+        getm()->counters[C_sysmon_ticks]++;
+        sysmon_round(&s);
+    }
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A world's birth: memory, m0, schedinit, and the main goroutine's first steps. */
+#include "api.h"
+#include "interp.h"
+
+enum { M_IDS_MAX = 1 << 20 };
+
+static void (*world_print)(void *arg, const char *text, size_t size);
+static void (*world_sched_line)(void *arg, const char *text, size_t size);
+static void *world_arg;
+
+static void init_locks(void) {
+    a_init(&rt->worldsema, 1);
+    a_init(&rt->gcsema, 1);
+    lockInit(&sched->lock, lockRankSched);
+    lockInit(&sched->gFree_lock, lockRankGFree);
+    lockInit(&sched->sudoglock, lockRankSudog);
+    lockInit(&sched->sysmonlock, lockRankSysmon);
+    lockInit(&rt->allpLock, lockRankAllp);
+    lockInit(&rt->allglock, lockRankAllg);
+    lockInit(&rt->newmHandoff.lock, lockRankNewmHandoff);
+}
+
+static void alloc_tables(int32_t procs_max) {
+    size_t n = (size_t)procs_max, words = (n + 31) / 32;
+    rt->allp_cap = procs_max;
+    rt->allp = host_alloc(n * sizeof *rt->allp, 8);
+    rt->idlepMask = host_alloc(words * sizeof *rt->idlepMask, 64);
+    rt->timerpMask = host_alloc(words * sizeof *rt->timerpMask, 64);
+    rt->stealOrder.coprimes = host_alloc(n * sizeof *rt->stealOrder.coprimes, 8);
+    rt->ms_cap = M_IDS_MAX;
+    rt->ms = host_alloc((size_t)rt->ms_cap * sizeof *rt->ms, 8);
+}
+
+static struct hostm *world_init(const struct world_opts *o, void **arg) {
+    rt = host_alloc(sizeof *rt, 64);
+    sched = &rt->sched;
+    rt->prof = *o->profile;
+    prof = &rt->prof;
+    rt->prog = o->program;
+    world_print = o->print;
+    world_sched_line = o->sched_line;
+    world_arg = o->arg;
+    rt->schedtrace_ns = o->schedtrace_ns;
+    rt->scheddetail = o->scheddetail;
+    rt->newprocs = o->procs;
+    alloc_tables(o->procs_max > o->procs ? o->procs_max : o->procs > 64 ? o->procs : 64);
+    rt->m0 = host_alloc(sizeof *rt->m0, 64);
+    *arg = rt->m0;
+    return &rt->m0->host;
+}
+
+/* proc.go schedinit, on m0. */
+static void schedinit(struct m *mp) {
+    init_locks();
+    a_init(&sched->lastpoll, nanotime());
+    sched->mnext = 1;
+    m_init(mp, 0, MSTART_LOOP);
+    rt->allm = mp;
+    timers_world_init();
+    netpoll_world_init();
+    gc_init();
+    int32_t procs = rt->newprocs != 0 ? rt->newprocs : defaultGOMAXPROCS();
+    sched->customGOMAXPROCS = rt->newprocs != 0;
+    rt->newprocs = 0;
+    lock(&sched->lock);
+    if (procresize(procs) != NULL)
+        throw("unknown runnable goroutine during bootstrap");
+    unlock(&sched->lock);
+    objs_world_init();
+}
+
+static void run_m0(void *arg) {
+    struct m *mp = arg;
+    schedinit(mp);
+    rt->main_g = newproc(rt->prog->main, NULL, 0, 0);
+    push_step(rt->main_g, STEP_runtimeMain);
+    mstart(mp);
+}
+
+/* proc.go main, up to main_main. */
+static enum opres step_runtimeMain(struct g *gp) {
+    rt->mainStarted = true;
+    rt->start_ns = nanotime();
+    if (prof->sysmon != 0)
+        newm(MSTART_SYSMON, NULL, -1);
+    env_start();
+    return gc_enable(gp);
+}
+
+static struct runtime *world_runtime(void) { return rt; }
+
+static void world_counters(uint64_t out[COUNTER_COUNT]) {
+    for (int c = 0; c < COUNTER_COUNT; c++)
+        out[c] = 0;
+    for (int64_t id = 0; id < sched->mnext; id++)
+        for (int c = 0; rt->ms[id] != NULL && c < COUNTER_COUNT; c++)
+            out[c] += rt->ms[id]->counters[c];
+}
+
+static int32_t world_gomaxprocs(void) { return a_peek(&rt->gomaxprocs); }
+
+const struct core CORE = {
+    .host = CORE_NAME,
+    .init = world_init,
+    .run_m0 = run_m0,
+    .sighandler = sighandler,
+    .runtime = world_runtime,
+    .counters = world_counters,
+    .gomaxprocs = world_gomaxprocs,
+};
