@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_EXPLORE_CHOOSE_H
+#define GMPSIM_EXPLORE_CHOOSE_H
+
+/* One question, many answers: every nondeterministic step of an explored world asks choose(), a
+ * strategy answers, and the log of answers IS the schedule.
+ *
+ * A question with one answer is not asked and not logged. Answer 0 is always the dull one: go on
+ * with the running thread, read the newest store, write at the end, no fault. So a schedule of
+ * zeros is the run that nobody disturbs, and shrinking means writing zeros. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/base/rng.h"
+
+enum choice_kind {
+    CHOICE_THREAD, /* who performs the next point */
+    CHOICE_FLUSH,  /* the same, and store buffers may drain by one store */
+    CHOICE_TIE,    /* among events that are due at one instant */
+    CHOICE_LOAD,   /* which store a load sees; 0: the newest it may see */
+    CHOICE_STORE,  /* where in the order of memory a store goes; 0: last */
+    CHOICE_DRAW,   /* a random draw of the program or of the runtime */
+    CHOICE_FAULT,  /* 0: nothing happens */
+    CHOICE_KINDS
+};
+
+/* Options of CHOICE_THREAD and CHOICE_FLUSH. */
+enum {
+    OPTION_FLUSH = 64,  /* OPTION_FLUSH + id: thread id's oldest buffered store reaches memory */
+    OPTION_CLOCK = 128, /* nobody runs until the next timed event */
+    OPTIONS_MAX = 2 * 64 + 1
+};
+
+struct choice {
+    enum choice_kind kind;
+    uint32_t n;            /* answers are 0 .. n-1; n >= 2 */
+    uint32_t timed;        /* the answer of virtual time (only if the strategy wants_time), or a draw's fallback */
+    const uint8_t *option; /* CHOICE_THREAD, CHOICE_FLUSH: what answer i means; else NULL */
+    uint32_t threads;      /* answers below this let a thread run */
+    bool preempts;         /* the running thread could go on and is answer 0: others are preemptions */
+    bool clock;            /* the last option is OPTION_CLOCK */
+    uint64_t step;
+};
+
+/* What a strategy is. The three functions are called in this order: begin, pick ..., end.
+ * PCT, POS and SURW need begin and pick; DPOR needs end too; shrinking is a loop around replay. */
+struct strategy {
+    const char *name;
+    bool wants_time;
+    bool (*begin)(struct strategy *s); /* a new run; false: nothing is left to try */
+    uint32_t (*pick)(struct strategy *s, const struct choice *c);
+    void (*end)(struct strategy *s, bool complete); /* false: the run was cut by a limit */
+};
+
+/* One logged answer. */
+struct answer {
+    uint32_t kind_n; /* kind << 28 | n */
+    uint32_t pick;
+};
+enum { CHOICE_N_MAX = (1 << 28) - 1 };
+
+static inline struct answer answer_make(enum choice_kind kind, uint32_t n, uint32_t pick)
+{
+    return (struct answer){(uint32_t)kind << 28 | n, pick};
+}
+static inline enum choice_kind answer_kind(struct answer a) { return (enum choice_kind)(a.kind_n >> 28); }
+static inline uint32_t answer_n(struct answer a) { return a.kind_n & CHOICE_N_MAX; }
+
+/* The letter of a kind in a schedule file. */
+extern const char choice_letters[CHOICE_KINDS + 1];
+const char *choice_kind_name(enum choice_kind k);
+
+/* ---- strategies ---- */
+
+/* Answer 0 to everything but threads and draws, which go as virtual time has it. */
+struct strategy *strategy_time(void);
+
+/* Seeded; each run gets a stream of its own: run r of seed s is always the same.
+ * Loads and stores answer 0 in `fresh_permille` of the cases before drawing evenly (default 500):
+ * memory that is always as strange as allowed hides what happens when only one access is. */
+struct strategy_random {
+    struct strategy s;
+    uint64_t seed, runs_max, run;
+    uint32_t fresh_permille;
+    struct rng rng;
+};
+void strategy_random_init(struct strategy_random *r, uint64_t seed, uint64_t runs_max);
+
+/* Exhaustive, depth first, by running again from the start with a longer common prefix. */
+struct dfs_frame {
+    uint32_t kind_n, pick;
+    uint16_t used;      /* preemptions before this choice */
+    uint8_t threads;    /* as in struct choice, 255 or more: 255 */
+    bool preempts, clock;
+};
+struct strategy_dfs {
+    struct strategy s;
+    struct dfs_frame *frames; /* frames_max of them, the caller's memory */
+    size_t frames_max, depth, count;
+    uint32_t preemptions_max; /* per run; DFS_UNBOUNDED: all of them */
+    uint32_t draws_max;       /* answers tried of a draw that has more (0: all) */
+    uint16_t used;
+    bool started, exhausted;
+    bool pruned;   /* something was left out by draws_max or frames_max: not a proof */
+    bool diverged; /* the world did not repeat itself: nondeterminism outside of choose() */
+    uint64_t runs;
+};
+enum { DFS_UNBOUNDED = 0xffff };
+void strategy_dfs_init(struct strategy_dfs *d, struct dfs_frame *frames, size_t frames_max,
+                       uint32_t preemptions_max);
+/* How much of the tree is done, in millionths, assuming even subtrees. */
+uint32_t strategy_dfs_progress(const struct strategy_dfs *d);
+
+/* Gives the answers of a list, then 0. */
+struct strategy_replay {
+    struct strategy s;
+    const struct answer *answers;
+    size_t count, next;
+    bool done;
+    bool strict;      /* a question that does not fit the list is a divergence; else it is answered modulo n */
+    bool diverged;    /* strict only */
+    size_t diverged_at;
+};
+void strategy_replay_init(struct strategy_replay *r, const struct answer *answers, size_t count,
+                          bool strict);
+
+/* ---- asking ---- */
+
+struct chooser {
+    struct strategy *strategy;
+    struct answer *log; /* log_max of them */
+    size_t count, log_max;
+    uint64_t asked[CHOICE_KINDS]; /* over all runs */
+};
+
+/* The log must have room: the caller cuts the run when count reaches log_max. */
+static inline uint32_t choose(struct chooser *ch, const struct choice *c)
+{
+    uint32_t pick = ch->strategy->pick(ch->strategy, c);
+
+    ch->log[ch->count++] = answer_make(c->kind, c->n, pick);
+    ch->asked[c->kind]++;
+    return pick;
+}
+
+#endif

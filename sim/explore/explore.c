@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The world: threads, the question who is next, runs. */
+#include "sim/explore/explore.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/fail.h"
+#include "sim/explore/ex_int.h"
+#include "sim/explore/host.h"
+
+#undef throw
+#undef finding
+
+struct ex ex;
+
+static uint64_t bit(const struct ex_thread *t)
+{
+    return UINT64_C(1) << t->id;
+}
+
+/* ---- time ---- */
+
+void ex_due_update_(void)
+{
+    ex.due = NEVER;
+    for (int i = 0; i < ex.thread_count; i++)
+        if (ex.threads[i].wake_at < ex.due)
+            ex.due = ex.threads[i].wake_at;
+    for (uint32_t i = 0; i < ex.timer_count; i++)
+        if (ex.timers[i].at < ex.due)
+            ex.due = ex.timers[i].at;
+}
+
+void ex_wake_(struct ex_thread *t, uint64_t at, bool timed_out)
+{
+    assert(t->wait != WAIT_NOT && t->wait != WAIT_DEAD);
+    t->wait = WAIT_NOT;
+    t->futex = NULL;
+    t->timed_out = timed_out;
+    if (t->now < at)
+        t->now = at;
+    ex.enabled |= bit(t);
+    if (t->wake_at != NEVER) {
+        t->wake_at = NEVER;
+        ex_due_update_();
+    }
+}
+
+/* What is due at ex.due, in the order in which it was asked for; with several, which is a tie. */
+struct due {
+    uint64_t seq;
+    struct ex_thread *thread;
+    uint32_t timer;
+};
+
+static uint32_t due_find(struct due *out, uint32_t max)
+{
+    uint32_t n = 0;
+
+    for (int i = 0; i < ex.thread_count && n < max; i++)
+        if (ex.threads[i].wake_at == ex.due)
+            out[n++] = (struct due){ex.threads[i].seq, &ex.threads[i], 0};
+    for (uint32_t i = 0; i < ex.timer_count && n < max; i++)
+        if (ex.timers[i].at == ex.due)
+            out[n++] = (struct due){ex.timers[i].seq, NULL, i};
+    for (uint32_t i = 1; i < n; i++) {
+        struct due d = out[i];
+        uint32_t j = i;
+        for (; j > 0 && out[j - 1].seq > d.seq; j--)
+            out[j] = out[j - 1];
+        out[j] = d;
+    }
+    return n;
+}
+
+static void run_timer(uint32_t i)
+{
+    struct ex_timer e = ex.timers[i];
+    struct ex_thread *cur = ex.cur;
+    uint64_t now = ex.now;
+
+    ex.timers[i] = ex.timers[--ex.timer_count];
+    ex_due_update_();
+    ex.cur = NULL; /* a callback is nobody's */
+    ex.now = e.at;
+    e.fn(e.arg);
+    ex.cur = cur;
+    ex.now = now;
+}
+
+/* Lets one of the earliest events happen. */
+static void fire_one(void)
+{
+    struct due due[64];
+    uint32_t n = due_find(due, 64), i = 0;
+
+    if (n > 1) {
+        struct choice c = {.kind = CHOICE_TIE, .n = n, .step = ex.steps};
+        i = choose(&ex.ch, &c);
+    }
+    if (ex.order < ex.due)
+        ex.order = ex.due;
+    if (due[i].thread != NULL)
+        ex_wake_(due[i].thread, ex.due, true);
+    else
+        run_timer(due[i].timer);
+}
+
+/* ---- who is next ---- */
+
+static uint8_t option[OPTIONS_MAX];
+
+/* A thread that yields in a circle while nobody else moves learns nothing new. */
+static bool must_wait(const struct ex_thread *me)
+{
+    return me->yields > EX_YIELDS_MAX && me->yield_switches == ex.switches &&
+           (ex.enabled & ~bit(me)) != 0;
+}
+
+static uint32_t list_threads(const struct ex_thread *me, struct choice *c)
+{
+    uint64_t rest = ex.enabled;
+    uint32_t n = 0;
+    bool mine = me != NULL && (rest & bit(me)) != 0;
+
+    c->preempts = mine && !me->yielded;
+    if (mine)
+        rest &= ~bit(me);
+    if (c->preempts)
+        option[n++] = (uint8_t)me->id;
+    for (; rest != 0; rest &= rest - 1)
+        option[n++] = (uint8_t)__builtin_ctzll(rest);
+    if (mine && me->yielded && !must_wait(me))
+        option[n++] = (uint8_t)me->id;
+    return n;
+}
+
+/* The answer of virtual time: the smallest (clock, id); buffers drain at once. */
+static uint32_t timed_answer(const struct ex_thread *me, uint32_t threads, uint32_t n)
+{
+    uint64_t best_at = NEVER;
+    uint32_t best = 0;
+
+    if (n > threads && option[threads] != OPTION_CLOCK)
+        return threads;
+    for (uint32_t i = 0; i < threads; i++) {
+        const struct ex_thread *t = &ex.threads[option[i]];
+        uint64_t at = t == me ? ex.now : t->now;
+        if (at < best_at || (at == best_at && option[i] < option[best])) {
+            best = i;
+            best_at = at;
+        }
+    }
+    return ex.due < best_at ? n : best; /* n: time comes first, see next_option */
+}
+
+/* Which option happens. */
+static int next_option(struct ex_thread *me)
+{
+    struct choice c = {.option = option, .step = ex.steps};
+    uint32_t n = c.threads = list_threads(me, &c);
+
+    c.kind = mm.pending != 0 ? CHOICE_FLUSH : CHOICE_THREAD;
+    for (uint64_t rest = mm.pending; rest != 0; rest &= rest - 1)
+        option[n++] = (uint8_t)(OPTION_FLUSH + __builtin_ctzll(rest));
+    if (ex.due != NEVER && (n == 0 || ex.o.eager_clock)) {
+        option[n++] = OPTION_CLOCK;
+        c.clock = true;
+    }
+    if (ex.ch.strategy->wants_time) {
+        c.timed = timed_answer(me, c.threads, n);
+        if (c.timed == n)
+            return OPTION_CLOCK;
+    }
+    c.n = n;
+    if (n < 2)
+        return n == 0 ? -1 : option[0];
+    return option[choose(&ex.ch, &c)];
+}
+
+/* Nobody can run and nothing will happen. */
+static void idle(void)
+{
+    bool alive = false;
+
+    for (int i = 0; i < ex.thread_count; i++)
+        alive |= ex.threads[i].wait != WAIT_DEAD;
+    ex.why = alive ? EX_IDLE : EX_DONE;
+}
+
+static const char *over_limit(void)
+{
+    if (ex.steps >= ex.o.steps_max)
+        return "steps of one run";
+    if (ex.ch.count + 256 > ex.ch.log_max)
+        return "answers of one run";
+    return mm.limit;
+}
+
+/* The next thread to run; NULL: the run is over and ex.why says why. */
+static struct ex_thread *next_thread(struct ex_thread *me)
+{
+    for (;;) {
+        while (ex.due <= ex.order)
+            fire_one();
+        int o = next_option(me);
+        if (o < 0) {
+            idle();
+            return NULL;
+        }
+        if (o < OPTION_FLUSH)
+            return &ex.threads[o];
+        if (o == OPTION_CLOCK)
+            fire_one();
+        else
+            mm_flush_one(o - OPTION_FLUSH);
+        if (ex.ch.count + 256 > ex.ch.log_max) {
+            ex.why = EX_CUT;
+            ex.text = "answers of one run";
+            return NULL;
+        }
+    }
+}
+
+/* The running thread gives way to t (NULL: to the end of the run). */
+static void switch_to(struct ex_thread *me, struct ex_thread *t)
+{
+    me->now = ex.now;
+    ex.switches++;
+    ex.cur = t;
+    if (t == NULL) {
+        coro_switch(&me->coro, &ex.main);
+        return;
+    }
+    ex.now = t->now;
+    coro_switch(&me->coro, &t->coro);
+}
+
+/* What the thread does first when it goes on. An operation happens not before the last one. */
+static void go_on(struct ex_thread *me)
+{
+    if (ex.now < ex.order)
+        ex.now = ex.order;
+    ex.order = ex.now;
+    while (me->signalled && ex.o.sighandler != NULL) {
+        me->signalled = false;
+        ex_spend_(ex.cost_table->kind[COST_signal_handle]);
+        ex.o.sighandler(me->arg);
+    }
+}
+
+void ex_point_(void)
+{
+    struct ex_thread *me = ex.cur;
+    const char *limit = over_limit();
+
+    assert(me != NULL);
+    if (__builtin_expect(limit != NULL, 0))
+        ex_leave_(EX_CUT, limit);
+    ex.steps++;
+    /* What a thread does from its start or wake-up to its next point, nobody sees. Clocks do. */
+    if (me->chosen && !ex.ch.strategy->wants_time) {
+        me->chosen = false;
+    } else if ((ex.enabled & (ex.enabled - 1)) != 0 || mm.pending != 0 || ex.due != NEVER) {
+        struct ex_thread *t = next_thread(me);
+        if (t != me)
+            switch_to(me, t);
+    }
+    me->yielded = false;
+    go_on(me);
+}
+
+bool ex_wait_(enum ex_wait how, uint64_t wake_at)
+{
+    struct ex_thread *me = ex.cur;
+
+    me->wait = how;
+    me->wake_at = wake_at;
+    me->seq = ++ex.seq;
+    me->now = ex.now;
+    ex.enabled &= ~bit(me);
+    if (wake_at < ex.due)
+        ex.due = wake_at;
+    struct ex_thread *t = next_thread(me);
+    if (t != me)
+        switch_to(me, t);
+    else
+        ex.now = me->now;
+    me->chosen = true;
+    go_on(me);
+    return me->timed_out;
+}
+
+/* ---- threads ---- */
+
+static void thread_main(void *arg)
+{
+    struct ex_thread *me = arg;
+
+    me->chosen = true;
+    go_on(me);
+    me->fn(me->arg);
+    ex_thread_exit_();
+}
+
+void ex_thread_exit_(void)
+{
+    struct ex_thread *me = ex.cur;
+
+    if (mm.kind != MM_TSO)
+        mm_kernel(me->id, -1); /* under tso the buffer drains by and by */
+    me->wait = WAIT_DEAD;
+    me->wake_at = NEVER;
+    ex.enabled &= ~bit(me);
+    struct ex_thread *t = next_thread(NULL);
+    switch_to(me, t);
+    abort(); /* a dead thread is never chosen */
+}
+
+struct ex_thread *ex_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg)
+{
+    if (ex.thread_count == EX_THREADS_MAX) {
+        if (ex.cur != NULL)
+            ex_leave_(EX_CUT, "threads of one run");
+        throw_at(__FILE__, __LINE__, __func__, "explore: more than %d threads", EX_THREADS_MAX);
+    }
+    struct ex_thread *t = &ex.threads[ex.thread_count];
+    struct coro old = t->coro;
+    *t = (struct ex_thread){.coro = old, .id = ex.thread_count++, .fn = fn, .arg = arg};
+    t->wake_at = NEVER;
+    t->p = -1;
+    if (stackpool_start(&ex.stacks, &t->coro, thread_main, t) < 0)
+        throw_at(__FILE__, __LINE__, __func__, "explore: %s", ex.arena.failure.text);
+    ex.enabled |= bit(t);
+    if (hm != NULL)
+        hm->thread = t;
+    return t;
+}
+
+void ex_start(struct hostm *hm, void (*fn)(void *), void *arg)
+{
+    ex_thread_new_(hm, fn, arg);
+}
+
+void ex_leave_(enum ex_why why, const char *text)
+{
+    ex.why = why;
+    ex.text = text;
+    if (ex.cur == NULL) /* a callback of the environment: the thread that lent its stack leaves */
+        for (int i = 0; i < ex.thread_count && ex.cur == NULL; i++)
+            if (ex.threads[i].wait != WAIT_DEAD)
+                ex.cur = &ex.threads[i];
+    ex.totals.cut += why == EX_CUT;
+    switch_to(ex.cur, NULL);
+    abort(); /* nobody comes back */
+}
+
+static void on_throw(void *arg, const struct throw_site *site)
+{
+    (void)arg;
+    if (!ex.running)
+        return; /* not ours: the default ends the process */
+    throw_caught();
+    ex_leave_(EX_THROWN, site->text);
+}
+
+/* ---- runs ---- */
+
+static void set_ports(void)
+{
+#define ACQ MM_ACQ
+#define REL MM_REL
+#define DMB MM_DMB
+#define DRAIN MM_DRAIN
+#define SYNC MM_SYNC
+#define LWSYNC MM_LWSYNC
+#define ISYNC MM_ISYNC
+#define LWSYNC_AFTER MM_LWSYNC_AFTER
+    static const unsigned bits[][PORT_COUNT] = {
+#define OP(name, kind, amd64, arm64, ppc64le) {amd64, arm64, ppc64le},
+#include "sim/explore/ops.def"
+#undef OP
+    };
+    static const enum cost_atomic cost[] = {
+        [OP_load] = ATOMIC_load,           [OP_load_acq] = ATOMIC_load_acq,
+        [OP_load_rlx] = ATOMIC_load_rlx,   [OP_store] = ATOMIC_store,
+        [OP_store_rel] = ATOMIC_store_rel, [OP_store_rlx] = ATOMIC_store_rlx,
+        [OP_cas] = ATOMIC_cas,             [OP_cas_rel] = ATOMIC_cas_rel,
+        [OP_xchg] = ATOMIC_xchg,           [OP_xchg8] = ATOMIC_xchg,
+        [OP_add] = ATOMIC_add,             [OP_or] = ATOMIC_add,
+        [OP_and] = ATOMIC_add,             [OP_fence] = ATOMIC_fence,
+    };
+    for (int i = 0; i <= OP_fence; i++) {
+        ex.bits[i] = bits[i][ex.o.port];
+        ex.costs[i] = ex.cost_table->atomic[ex.o.port][cost[i]].hit;
+    }
+}
+
+static bool opts_ok(struct failure *f, const struct ex_opts *o)
+{
+    static const enum cost_port wanted[MM_KINDS] = {PORT_COUNT, PORT_AMD64, PORT_ARM64, PORT_PPC64LE};
+
+    if (o->memory >= MM_KINDS || o->port >= PORT_COUNT)
+        return fail(f, E_USAGE, "explore: no such memory model or port"), false;
+    if (wanted[o->memory] != PORT_COUNT && wanted[o->memory] != o->port)
+        return fail(f, E_USAGE, "memory model %s wants port %s, got %s", mm_kind_name(o->memory),
+                    cost_port_name(wanted[o->memory]), cost_port_name(o->port)),
+               false;
+    return true;
+}
+
+bool ex_init(struct failure *f, const struct ex_opts *o)
+{
+    if (!opts_ok(f, o))
+        return false;
+    memset(&ex, 0, sizeof(ex));
+    ex.o = *o;
+    ex.o.steps_max = o->steps_max != 0 ? o->steps_max : 1000000;
+    ex.o.ncpu = o->ncpu != 0 ? o->ncpu : 8;
+    ex.cost_table = o->costs != NULL ? o->costs : &costs_builtin;
+    ex.ch.log_max = (o->answers_max != 0 ? o->answers_max : 1 << 20) + 256;
+    ex.ch.log = malloc(ex.ch.log_max * sizeof(*ex.ch.log));
+    if (ex.ch.log == NULL)
+        return fail(f, E_LIMIT, "explore: no memory for %zu answers", ex.ch.log_max), false;
+    size_t stack = o->stack_size != 0 ? o->stack_size : STACK_SIZE_DEFAULT;
+    size_t memory = o->memory_max != 0 ? o->memory_max : (size_t)1 << 30;
+    if (arena_init(&ex.arena, memory, stackpool_space(stack, EX_THREADS_MAX), f) < 0 ||
+        stackpool_init(&ex.stacks, &ex.arena, stack, EX_THREADS_MAX, f) < 0) {
+        free(ex.ch.log);
+        return false;
+    }
+    ex.arena_mark = ex.arena.used;
+    set_ports();
+    site_count();
+    throw_set_reporter(on_throw, NULL);
+    return true;
+}
+
+static void end_threads(void)
+{
+    for (int i = 0; i < ex.thread_count; i++)
+        stackpool_end(&ex.stacks, &ex.threads[i].coro);
+    ex.thread_count = 0;
+}
+
+void ex_free(void)
+{
+    end_threads();
+    throw_set_reporter(NULL, NULL);
+    arena_release(&ex.arena);
+    free(ex.ch.log);
+    ex.ch.log = NULL;
+}
+
+/* Back to an empty world; the arena promises zeros above what is used. */
+static void world_reset(void)
+{
+    end_threads();
+    memset(ex.arena.base + ex.arena_mark, 0, ex.arena.used - ex.arena_mark);
+    ex.arena.used = ex.arena_mark;
+    mm_reset(ex.o.memory, ex.o.ctrl, &ex.ch);
+    ex.cur = NULL;
+    ex.now = ex.order = ex.enabled = ex.steps = ex.switches = ex.seq = 0;
+    ex.due = NEVER;
+    ex.timer_count = ex.ready_count = ex.name_count = 0;
+    ex.poll_broken = false;
+    ex.seed_state = ex.o.seed;
+    ex.ch.count = 0;
+    ex.trace_count = 0;
+    ex.why = EX_DONE;
+    ex.text = "";
+    ex.finding_kind = 0;
+    fp_init(&ex.fp);
+}
+
+bool ex_begin(struct strategy *s)
+{
+    ex.ch.strategy = s;
+    if (!s->begin(s))
+        return false;
+    world_reset();
+    return true;
+}
+
+enum ex_why ex_run(void)
+{
+    coro_init_thread(&ex.main);
+    ex.running = true;
+    struct ex_thread *t = next_thread(NULL);
+    if (t != NULL) {
+        ex.cur = t;
+        ex.now = t->now;
+        coro_switch(&ex.main, &t->coro);
+    }
+    ex.running = false;
+    ex.cur = NULL;
+    ex.totals.runs++;
+    ex.totals.steps += ex.steps;
+    ex.totals.switches += ex.switches;
+    return ex.why;
+}
+
+void ex_end(void)
+{
+    ex.ch.strategy->end(ex.ch.strategy, ex.why != EX_CUT);
+}
+
+void ex_fail(const char *text)
+{
+    if (ex.why == EX_THROWN || ex.why == EX_FINDING)
+        return;
+    ex.why = EX_FINDING;
+    ex.text = text;
+}
+
+/* ---- looking ---- */
+
+enum ex_why ex_why(void) { return ex.why; }
+const char *ex_text(void) { return ex.text; }
+int ex_finding_kind(void) { return ex.finding_kind; }
+uint64_t ex_fingerprint(void) { return fp_value(&ex.fp); }
+uint64_t ex_steps(void) { return ex.steps; }
+int64_t ex_now(void) { return (int64_t)(ex.order / 1000); }
+int ex_threads(void) { return ex.thread_count; }
+
+const struct answer *ex_answers(size_t *count)
+{
+    *count = ex.ch.count;
+    return ex.ch.log;
+}
+
+const char *ex_why_name(enum ex_why why)
+{
+    static const char *const names[EX_WHYS] = {"done", "stopped", "idle", "finding", "throw", "cut"};
+    return why < EX_WHYS ? names[why] : "?";
+}
+
+const char *ex_waits(int tid)
+{
+    static const char *const names[] = {NULL, "futex", "sleep", "burst", "syscall", "poll", NULL};
+    return tid >= 0 && tid < ex.thread_count ? names[ex.threads[tid].wait] : NULL;
+}
+
+void ex_totals(struct ex_totals *t)
+{
+    *t = ex.totals;
+    memcpy(t->asked, ex.ch.asked, sizeof(t->asked));
+}
+
+void ex_trace(struct ex_event *events, size_t max)
+{
+    ex.trace = events;
+    ex.trace_max = events != NULL ? max : 0;
+    ex.trace_count = 0;
+}
+
+size_t ex_trace_count(void) { return ex.trace_count; }
+
+void ex_name(const volatile void *addr, const char *name)
+{
+    if (ex.name_count == sizeof(ex.names) / sizeof(ex.names[0]))
+        return;
+    ex.names[ex.name_count].addr = addr;
+    ex.names[ex.name_count++].name = name;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_EXPLORE_EXPLORE_H
+#define GMPSIM_EXPLORE_EXPLORE_H
+
+/* An explored world, from outside: one world that is built and run again and again, each run under a
+ * strategy's answers (docs/exploration.md).
+ *
+ *     ex_init(&f, &opts);
+ *     while (ex_begin(strategy)) {
+ *         ... host_alloc, a_init, ex_start(hm, fn, arg) ...
+ *         why = ex_run();
+ *         ... look at memory with a_peek ...
+ *         ex_end();
+ *     }
+ *     ex_free();
+ *
+ * One world per process at a time, everything in one OS thread. Nothing calls malloc between ex_init
+ * and ex_free. Threads are coroutines; every verb of the host surface that is a point asks who
+ * performs next. Unlike on the timed host there are no CPUs to share: any thread may be late. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sim/explore/choose.h"
+#include "sim/explore/mm.h"
+#include "sim/explore/site.h"
+#include "sim/virt/costs.h"
+
+struct failure;
+struct hostm;
+
+enum {
+    EX_THREADS_MAX = 64,    /* created in one run */
+    EX_EVENTS_MAX = 4096,   /* env_at calls pending */
+    EX_READY_MAX = 4096,    /* env_ready pending */
+    EX_YIELDS_MAX = 16      /* a thread that yielded so often while nobody else ran has to wait */
+};
+
+struct ex_opts {
+    enum mm_kind memory;
+    enum cost_port port;  /* how Go's orders are realised; mm arm64 and ppc64 want their own port */
+    bool ctrl;            /* see struct mm */
+    bool eager_clock;     /* time may jump to the next timed event while threads could run */
+    uint64_t seed;        /* of host_seed64 */
+    uint64_t steps_max;   /* points of a run; 0: 1,000,000 */
+    size_t answers_max;   /* length of the log; 0: 1 << 20 */
+    size_t memory_max;    /* of the arena; 0: 1 GiB */
+    size_t stack_size;    /* per thread; 0: the default of coro.h */
+    const struct costs *costs; /* NULL: costs_builtin */
+    int32_t ncpu;         /* what host_ncpu says; 0: 8 */
+    int64_t quota_us, period_us;
+    void (*sighandler)(void *arg);
+};
+
+enum ex_why {
+    EX_DONE,    /* every thread ended */
+    EX_STOPPED, /* host_stop */
+    EX_IDLE,    /* threads wait and nothing will ever wake one */
+    EX_FINDING, /* finding() */
+    EX_THROWN,  /* throw(), in the model or below it */
+    EX_CUT,     /* a limit of the exploration: steps, answers, threads, memory model. See ex_text */
+    EX_WHYS
+};
+
+bool ex_init(struct failure *f, const struct ex_opts *o);
+void ex_free(void);
+
+/* A new, empty world. False: the strategy has nothing left to try. */
+bool ex_begin(struct strategy *s);
+/* A thread that exists from the start. hm may be NULL; else it stays at its address. */
+void ex_start(struct hostm *hm, void (*fn)(void *), void *arg);
+enum ex_why ex_run(void);
+/* Tells the strategy. The world may be looked at until the next ex_begin. */
+void ex_end(void);
+
+/* Of the last run. */
+enum ex_why ex_why(void);
+const char *ex_why_name(enum ex_why why);
+const char *ex_text(void);      /* what was thrown, found or crossed; "" if nothing */
+int ex_finding_kind(void);
+uint64_t ex_fingerprint(void);  /* of all operations and values, in order */
+uint64_t ex_steps(void);
+int64_t ex_now(void);
+const struct answer *ex_answers(size_t *count); /* the schedule */
+/* Is the thread waiting? For reports after EX_IDLE: what it waits for, NULL if it does not wait. */
+const char *ex_waits(int tid);
+int ex_threads(void);
+/* Turns what a test sees as wrong into a finding of this run. */
+void ex_fail(const char *text);
+
+struct ex_totals {
+    uint64_t runs, steps, switches, cut;
+    uint64_t asked[CHOICE_KINDS];
+};
+void ex_totals(struct ex_totals *t);
+
+/* ---- traces: one record per operation, for people ---- */
+
+struct ex_event {
+    const struct ex_site *site;
+    const void *addr;
+    uint64_t value, old; /* read or written; old: of a read-modify-write */
+    int64_t now;
+    int16_t tid;
+    uint8_t op;
+    bool stale, wrote, moved; /* a load that did not see the newest, a store that is not last */
+};
+
+/* The caller's memory; NULL: off. Recording goes on until it is full. */
+void ex_trace(struct ex_event *events, size_t max);
+size_t ex_trace_count(void);
+/* Names an address for people; the text is kept by pointer. Forgotten at ex_begin. */
+void ex_name(const volatile void *addr, const char *name);
+
+#endif

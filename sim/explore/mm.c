@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The models behind one switch, and the two simple ones: sc and tso. */
+#include "sim/explore/mm.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "sim/explore/choose.h"
+
+struct mm mm;
+
+uint64_t mm_raw_get(const void *addr, unsigned size)
+{
+    switch (size) {
+    case 1: {
+        uint8_t v;
+        memcpy(&v, addr, 1);
+        return v;
+    }
+    case 2: {
+        uint16_t v;
+        memcpy(&v, addr, 2);
+        return v;
+    }
+    case 4: {
+        uint32_t v;
+        memcpy(&v, addr, 4);
+        return v;
+    }
+    default: {
+        uint64_t v;
+        memcpy(&v, addr, 8);
+        return v;
+    }
+    }
+}
+
+void mm_raw_put(void *addr, unsigned size, uint64_t value)
+{
+    switch (size) {
+    case 1: memcpy(addr, &(uint8_t){(uint8_t)value}, 1); break;
+    case 2: memcpy(addr, &(uint16_t){(uint16_t)value}, 2); break;
+    case 4: memcpy(addr, &(uint32_t){(uint32_t)value}, 4); break;
+    default: memcpy(addr, &value, 8); break;
+    }
+}
+
+static uint64_t cut(uint64_t value, unsigned size)
+{
+    return size == 8 ? value : value & ((UINT64_C(1) << size * 8) - 1);
+}
+
+uint64_t mm_rmw_value(enum mm_rmw how, uint64_t old, uint64_t operand, unsigned size)
+{
+    switch (how) {
+    case RMW_CAS:
+    case RMW_XCHG: return cut(operand, size);
+    case RMW_XCHG8: return (old & ~UINT64_C(0xff)) | (operand & 0xff);
+    case RMW_ADD: return cut(old + operand, size);
+    case RMW_OR: return cut(old | operand, size);
+    case RMW_AND: return cut(old & operand, size);
+    }
+    return 0;
+}
+
+/* ---- tso ---- */
+
+/* Indices run on; an entry is at index % MM_TSO_DEPTH. */
+struct tso_entry {
+    void *addr;
+    uint64_t value;
+    unsigned size;
+};
+static struct tso_buffer {
+    struct tso_entry e[MM_TSO_DEPTH];
+    uint32_t head, tail; /* oldest, next */
+} tso[MM_THREADS_MAX];
+
+void tso_reset(void)
+{
+    for (int i = 0; i < MM_THREADS_MAX; i++)
+        tso[i].head = tso[i].tail = 0;
+}
+
+void mm_flush_one(int tid)
+{
+    struct tso_buffer *b = &tso[tid];
+    const struct tso_entry *e = &b->e[b->head % MM_TSO_DEPTH];
+
+    assert(b->head != b->tail);
+    mm_raw_put(e->addr, e->size, e->value);
+    mm.stats.flushes++;
+    if (++b->head == b->tail)
+        mm.pending &= ~(UINT64_C(1) << tid);
+}
+
+void tso_drain(int tid)
+{
+    while (tso[tid].head != tso[tid].tail)
+        mm_flush_one(tid);
+}
+
+/* The newest store of tid's buffer to addr. */
+bool tso_own(int tid, const void *addr, uint64_t *value)
+{
+    const struct tso_buffer *b = &tso[tid];
+
+    for (uint32_t i = b->tail; i != b->head; i--) {
+        const struct tso_entry *e = &b->e[(i - 1) % MM_TSO_DEPTH];
+        if (e->addr == addr) {
+            *value = e->value;
+            return true;
+        }
+    }
+    return false;
+}
+
+uint64_t tso_load(int tid, void *addr, unsigned size)
+{
+    uint64_t v;
+
+    if ((mm.pending >> tid & 1) && tso_own(tid, addr, &v))
+        return v;
+    return mm_raw_get(addr, size);
+}
+
+void tso_store(int tid, void *addr, unsigned size, uint64_t value)
+{
+    struct tso_buffer *b = &tso[tid];
+
+    if (b->tail - b->head == MM_TSO_DEPTH) {
+        mm_flush_one(tid);
+        mm.stats.forgotten++;
+    }
+    b->e[b->tail++ % MM_TSO_DEPTH] = (struct tso_entry){addr, cut(value, size), size};
+    mm.pending |= UINT64_C(1) << tid;
+}
+
+/* ---- the switch ---- */
+
+void mm_reset(enum mm_kind kind, bool ctrl, struct chooser *chooser)
+{
+    mm = (struct mm){.kind = kind, .ctrl = ctrl || kind == MM_POWER, .chooser = chooser};
+    if (kind == MM_TSO)
+        tso_reset();
+    else if (kind != MM_SC)
+        weak_reset();
+}
+
+void mm_init_value(void *addr, unsigned size, uint64_t value)
+{
+    mm_raw_put(addr, size, value);
+    if (mm.kind >= MM_ARM)
+        weak_init_value(addr, size, value);
+}
+
+uint64_t mm_load(int tid, void *addr, unsigned size, unsigned bits)
+{
+    switch (mm.kind) {
+    case MM_TSO: return tso_load(tid, addr, size);
+    case MM_ARM:
+    case MM_POWER: return weak_load(tid, addr, size, bits);
+    case MM_SC:
+    case MM_KINDS: break;
+    }
+    return mm_raw_get(addr, size);
+}
+
+void mm_store(int tid, void *addr, unsigned size, unsigned bits, uint64_t value)
+{
+    switch (mm.kind) {
+    case MM_TSO:
+        tso_store(tid, addr, size, value);
+        if (bits & MM_DRAIN)
+            tso_drain(tid);
+        return;
+    case MM_ARM:
+    case MM_POWER: weak_store(tid, addr, size, bits, cut(value, size)); return;
+    case MM_SC:
+    case MM_KINDS: break;
+    }
+    mm_raw_put(addr, size, value);
+}
+
+uint64_t mm_rmw(int tid, void *addr, unsigned size, unsigned bits, enum mm_rmw how,
+                uint64_t operand, uint64_t expect, bool *wrote)
+{
+    if (mm.kind >= MM_ARM)
+        return weak_rmw(tid, addr, size, bits, how, operand, cut(expect, size), wrote);
+    if (mm.kind == MM_TSO)
+        tso_drain(tid); /* every read-modify-write of amd64 is LOCKed, a failing one too */
+    uint64_t old = mm_raw_get(addr, size);
+    *wrote = how != RMW_CAS || old == cut(expect, size);
+    if (*wrote)
+        mm_raw_put(addr, size, mm_rmw_value(how, old, operand, size));
+    return old;
+}
+
+void mm_fence(int tid, unsigned bits)
+{
+    if (mm.kind == MM_TSO && (bits & MM_DRAIN))
+        tso_drain(tid);
+    else if (mm.kind >= MM_ARM)
+        weak_fence(tid, bits);
+}
+
+uint64_t mm_peek(int tid, const void *addr, unsigned size)
+{
+    uint64_t v;
+
+    if (tid >= 0 && mm.kind == MM_TSO && tso_own(tid, addr, &v))
+        return v;
+    return mm_raw_get(addr, size);
+}
+
+void mm_kernel(int from, int to)
+{
+    if (mm.kind == MM_TSO && from >= 0)
+        tso_drain(from);
+    else if (mm.kind >= MM_ARM)
+        weak_kernel(from, to);
+}
+
+uint64_t mm_kernel_read(int tid, void *addr, unsigned size)
+{
+    mm_kernel(tid, tid);
+    return mm.kind >= MM_ARM ? weak_kernel_read(tid, addr, size) : mm_raw_get(addr, size);
+}
+
+static const char *const kind_names[MM_KINDS] = {"sc", "tso", "arm64", "ppc64"};
+
+const char *mm_kind_name(enum mm_kind k)
+{
+    return k < MM_KINDS ? kind_names[k] : "?";
+}
+
+int mm_kind_parse(const char *name)
+{
+    for (int i = 0; i < MM_KINDS; i++)
+        if (strcmp(name, kind_names[i]) == 0)
+            return i;
+    return -1;
+}

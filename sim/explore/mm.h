@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_EXPLORE_MM_H
+#define GMPSIM_EXPLORE_MM_H
+
+/* Memory models: what a load may see (docs/memory-models.md is the long form).
+ *
+ *   sc     one memory, every access at once
+ *   tso    x86: a FIFO store buffer per thread, own stores forwarded
+ *   arm64  multi-copy atomic, views: ARMv8
+ *   ppc64  not multi-copy atomic, cumulative barriers, views: POWER
+ *
+ * The bytes of a location always hold the newest value of its coherence order (tso: the newest that
+ * left a buffer); a model keeps the rest beside. All calls are made between two points, so nothing
+ * here is concurrent. Thread -1 is nobody: set-up, environment and observers. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum mm_kind { MM_SC, MM_TSO, MM_ARM, MM_POWER, MM_KINDS };
+
+/* What the instructions of an access do besides the access. */
+enum mm_bits {
+    MM_DRAIN = 1,        /* amd64: LOCK prefix or MFENCE; the store buffer is empty after it */
+    MM_ACQ = 2,          /* arm64: LDAR and the A of CASAL */
+    MM_REL = 4,          /* arm64: STLR and the L of CASAL */
+    MM_DMB = 8,          /* arm64: DMB ISH */
+    MM_SYNC = 16,        /* ppc64: SYNC before */
+    MM_LWSYNC = 32,      /* ppc64: LWSYNC before */
+    MM_ISYNC = 64,       /* ppc64: conditional branch on the value and ISYNC after */
+    MM_LWSYNC_AFTER = 128
+};
+
+/* Atomic read-modify-writes, on the word of the location. */
+enum mm_rmw { RMW_CAS, RMW_XCHG, RMW_XCHG8, RMW_ADD, RMW_OR, RMW_AND };
+
+enum {
+    MM_THREADS_MAX = 64,
+    MM_TSO_DEPTH = 32,     /* stores in a buffer; one more pushes the oldest out */
+    MM_LOCS_MAX = 4096,    /* locations of a world under arm64; accessed by a_* at least once */
+    MM_POWER_LOCS_MAX = 1024,
+    MM_HISTORY_MAX = 12,   /* stores of a location that a load can still see; older ones are forgotten */
+    MM_SLOTS_MAX = 12,     /* places among the latest stores where a store can go */
+    MM_MSGS_MAX = 1 << 16
+};
+
+struct chooser;
+
+struct mm_stats {
+    uint64_t stale_loads, moved_stores, flushes;
+    uint64_t forgotten; /* histories cut, slots not offered: 0 means nothing was left out */
+};
+
+struct mm {
+    enum mm_kind kind;
+    bool ctrl; /* every load is followed by a branch that later stores depend on (ppc64: always) */
+    struct chooser *chooser;
+    uint64_t pending; /* tso: threads with a buffer that is not empty */
+    const char *limit; /* set when a limit was crossed: the run must be cut */
+    struct mm_stats stats;
+};
+extern struct mm mm;
+
+/* Once per world; ctrl as in struct mm. Forgets everything of the last world. */
+void mm_reset(enum mm_kind kind, bool ctrl, struct chooser *chooser);
+
+/* addr is aligned to size, 1, 2, 4 or 8. A location is always accessed with one size. */
+void mm_init_value(void *addr, unsigned size, uint64_t value);
+uint64_t mm_load(int tid, void *addr, unsigned size, unsigned bits);
+void mm_store(int tid, void *addr, unsigned size, unsigned bits, uint64_t value);
+/* Returns the old value; *wrote says whether a store happened (RMW_CAS that failed: no). */
+uint64_t mm_rmw(int tid, void *addr, unsigned size, unsigned bits, enum mm_rmw how,
+                uint64_t operand, uint64_t expect, bool *wrote);
+void mm_fence(int tid, unsigned bits);
+
+/* What an observer on thread tid sees: its own stores, else the newest value. No effect. */
+uint64_t mm_peek(int tid, const void *addr, unsigned size);
+
+/* A kernel call that orders: everything before it on `from` is visible to everything after it on `to`
+ * (a thread start, a futex wake). from == to: a full fence, whatever the port. */
+void mm_kernel(int from, int to);
+/* The value that the kernel reads at addr, after a full fence of tid. */
+uint64_t mm_kernel_read(int tid, void *addr, unsigned size);
+
+/* tso: the oldest store of thread id's buffer reaches memory. */
+void mm_flush_one(int tid);
+
+const char *mm_kind_name(enum mm_kind k);
+int mm_kind_parse(const char *name); /* -1: no such model */
+
+/* ---- inside ---- */
+
+uint64_t mm_raw_get(const void *addr, unsigned size);
+void mm_raw_put(void *addr, unsigned size, uint64_t value);
+uint64_t mm_rmw_value(enum mm_rmw how, uint64_t old, uint64_t operand, unsigned size);
+
+void tso_reset(void);
+uint64_t tso_load(int tid, void *addr, unsigned size);
+void tso_store(int tid, void *addr, unsigned size, uint64_t value);
+void tso_drain(int tid);
+bool tso_own(int tid, const void *addr, uint64_t *value);
+
+void weak_reset(void);
+void weak_init_value(void *addr, unsigned size, uint64_t value);
+uint64_t weak_load(int tid, void *addr, unsigned size, unsigned bits);
+void weak_store(int tid, void *addr, unsigned size, unsigned bits, uint64_t value);
+uint64_t weak_rmw(int tid, void *addr, unsigned size, unsigned bits, enum mm_rmw how,
+                  uint64_t operand, uint64_t expect, bool *wrote);
+void weak_fence(int tid, unsigned bits);
+void weak_kernel(int from, int to);
+uint64_t weak_kernel_read(int tid, void *addr, unsigned size);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The strategies without a tree: virtual time, random, replay. */
+#include "sim/explore/choose.h"
+
+#include <assert.h>
+
+const char choice_letters[CHOICE_KINDS + 1] = "tbelsdf";
+
+const char *choice_kind_name(enum choice_kind k)
+{
+    static const char *const names[CHOICE_KINDS] = {"thread", "flush", "tie",  "load",
+                                                    "store",  "draw",  "fault"};
+    return k < CHOICE_KINDS ? names[k] : "?";
+}
+
+/* ---- virtual time ---- */
+
+static bool time_begin(struct strategy *s)
+{
+    (void)s;
+    return true; /* always the same run; whoever asks for it knows how often he wants it */
+}
+
+static uint32_t time_pick(struct strategy *s, const struct choice *c)
+{
+    (void)s;
+    return c->timed < c->n ? c->timed : 0;
+}
+
+static void nothing_end(struct strategy *s, bool complete)
+{
+    (void)s;
+    (void)complete;
+}
+
+struct strategy *strategy_time(void)
+{
+    static struct strategy s = {"time", true, time_begin, time_pick, nothing_end};
+    return &s;
+}
+
+/* ---- random ---- */
+
+static bool random_begin(struct strategy *s)
+{
+    struct strategy_random *r = (struct strategy_random *)s;
+
+    if (r->run == r->runs_max)
+        return false;
+    rng_init(&r->rng, r->seed, RNG_CHOOSE, r->run++);
+    return true;
+}
+
+static uint32_t random_pick(struct strategy *s, const struct choice *c)
+{
+    struct strategy_random *r = (struct strategy_random *)s;
+    uint64_t x = rng_next(&r->rng);
+
+    switch (c->kind) {
+    case CHOICE_LOAD:
+    case CHOICE_STORE:
+    case CHOICE_FAULT:
+        if ((x & 0xffff) * 1000 >> 16 < r->fresh_permille)
+            return 0;
+        break;
+    case CHOICE_THREAD:
+    case CHOICE_FLUSH:
+    case CHOICE_TIE:
+    case CHOICE_DRAW:
+    case CHOICE_KINDS: break;
+    }
+    /* High bits times n: the bias of n < 2^28 over 2^36 values is beyond what a test could see. */
+    return (uint32_t)((x >> 28) * c->n >> 36);
+}
+
+void strategy_random_init(struct strategy_random *r, uint64_t seed, uint64_t runs_max)
+{
+    *r = (struct strategy_random){
+        .s = {"random", false, random_begin, random_pick, nothing_end},
+        .seed = seed,
+        .runs_max = runs_max,
+        .fresh_permille = 500,
+    };
+}
+
+/* ---- replay ---- */
+
+static bool replay_begin(struct strategy *s)
+{
+    struct strategy_replay *r = (struct strategy_replay *)s;
+
+    if (r->done)
+        return false;
+    r->done = true;
+    r->next = 0;
+    return true;
+}
+
+static uint32_t replay_pick(struct strategy *s, const struct choice *c)
+{
+    struct strategy_replay *r = (struct strategy_replay *)s;
+
+    if (r->next >= r->count)
+        return 0;
+    struct answer a = r->answers[r->next++];
+    bool fits = answer_kind(a) == c->kind && answer_n(a) == c->n && a.pick < c->n;
+    if (r->strict && !fits && !r->diverged) {
+        r->diverged = true;
+        r->diverged_at = r->next - 1;
+    }
+    return a.pick % c->n;
+}
+
+void strategy_replay_init(struct strategy_replay *r, const struct answer *answers, size_t count,
+                          bool strict)
+{
+    *r = (struct strategy_replay){
+        .s = {"replay", false, replay_begin, replay_pick, nothing_end},
+        .answers = answers,
+        .count = count,
+        .strict = strict,
+    };
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The verbs of the host surface. The atomics come first: they are the hot ones. */
+#include "sim/explore/ex_int.h"
+#include "sim/explore/host.h"
+
+#include <assert.h>
+
+#include "sim/base/fail.h"
+
+#undef throw
+#undef finding
+
+/* ---- atomics ---- */
+
+/* Pointers into the world count by their offset, so that the fingerprint is the same everywhere. */
+static uint64_t stable(uint64_t value)
+{
+    uint64_t off = value - (uintptr_t)ex.arena.base;
+    return off < ex.arena.reserved ? off : value;
+}
+
+static void mix(const struct ex_site *s, uint64_t value)
+{
+    fp_mix2(&ex.fp, (uint64_t)ex.cur->id << 8 | s->op, stable(value));
+}
+
+/* The order that the access has on this port, unless it is a fault of this exploration. */
+static unsigned bits_of(const struct ex_site *s)
+{
+    return __builtin_expect(s->weakened, 0) ? 0 : ex.bits[s->op];
+}
+
+void ex_note_(const struct ex_site *s, const void *addr, uint64_t value, uint64_t old, bool wrote,
+              uint64_t stale_before, uint64_t moved_before)
+{
+    if (ex.trace_count == ex.trace_max)
+        return;
+    ex.trace[ex.trace_count++] = (struct ex_event){
+        .site = s,
+        .addr = addr,
+        .value = value,
+        .old = old,
+        .now = (int64_t)(ex.now / 1000),
+        .tid = (int16_t)ex.cur->id,
+        .op = s->op,
+        .stale = mm.stats.stale_loads != stale_before,
+        .wrote = wrote,
+        .moved = mm.stats.moved_stores != moved_before,
+    };
+}
+
+uint64_t ex_load_(const struct ex_site *s, void *addr, unsigned size)
+{
+    ex_point_();
+    uint64_t stale = mm.stats.stale_loads;
+    uint64_t v = mm.kind == MM_SC ? mm_raw_get(addr, size)
+                                  : mm_load(ex.cur->id, addr, size, bits_of(s));
+    mix(s, v);
+    if (__builtin_expect(ex.trace != NULL, 0))
+        ex_note_(s, addr, v, v, false, stale, mm.stats.moved_stores);
+    ex_spend_(ex.costs[s->op]);
+    return v;
+}
+
+void ex_store_(const struct ex_site *s, void *addr, unsigned size, uint64_t value)
+{
+    ex_point_();
+    uint64_t moved = mm.stats.moved_stores;
+    if (mm.kind == MM_SC)
+        mm_raw_put(addr, size, value);
+    else
+        mm_store(ex.cur->id, addr, size, bits_of(s), value);
+    mix(s, value);
+    if (__builtin_expect(ex.trace != NULL, 0))
+        ex_note_(s, addr, value, value, true, mm.stats.stale_loads, moved);
+    ex_spend_(ex.costs[s->op]);
+}
+
+uint64_t ex_rmw_(const struct ex_site *s, void *addr, unsigned size, enum mm_rmw how,
+                 uint64_t operand, uint64_t expect, bool *wrote)
+{
+    ex_point_();
+    uint64_t stale = mm.stats.stale_loads, moved = mm.stats.moved_stores;
+    uint64_t old = mm_rmw(ex.cur->id, addr, size, bits_of(s), how, operand, expect, wrote);
+
+    mix(s, old ^ (uint64_t)*wrote << 63);
+    if (__builtin_expect(ex.trace != NULL, 0))
+        ex_note_(s, addr, *wrote ? mm_rmw_value(how, old, operand, size) : operand, old, *wrote,
+                 stale, moved);
+    ex_spend_(ex.costs[s->op]);
+    return old;
+}
+
+void ex_fence_(const struct ex_site *s)
+{
+    ex_point_();
+    mm_fence(ex.cur->id, bits_of(s));
+    mix(s, 0);
+    if (__builtin_expect(ex.trace != NULL, 0))
+        ex_note_(s, NULL, 0, 0, false, mm.stats.stale_loads, mm.stats.moved_stores);
+    ex_spend_(ex.costs[s->op]);
+}
+
+uint64_t ex_peek_(const void *addr, unsigned size)
+{
+    return mm_peek(ex_tid(), addr, size);
+}
+
+/* ---- time and CPU ---- */
+
+static uint64_t cost(enum cost_kind k)
+{
+    return ex.cost_table->kind[k];
+}
+
+/* ps from ns; NEVER for a negative or unreachable time. */
+static uint64_t until(int64_t ns)
+{
+    return ns < 0 || (uint64_t)ns > (NEVER - ex.now) / 1000 - 1 ? NEVER : ex.now + (uint64_t)ns * 1000;
+}
+
+int64_t ex_host_now_(void)
+{
+    return (int64_t)(ex.now / 1000);
+}
+
+int64_t ex_nanotime_(void)
+{
+    ex_point_();
+    int64_t ns = ex_host_now_();
+    ex_spend_(cost(COST_nanotime));
+    return ns;
+}
+
+void ex_work_(enum work_kind kind, uint64_t n)
+{
+    ex.now += ex.cost_table->work[kind] * n;
+}
+
+/* A thread that yields lets the others come first at its next point. */
+static void yielded(void)
+{
+    struct ex_thread *me = ex.cur;
+
+    me->yielded = true;
+    if (me->yield_switches != ex.switches)
+        me->yields = 0;
+    me->yield_switches = ex.switches;
+    if (me->yields < UINT8_MAX)
+        me->yields++;
+}
+
+void ex_procyield_(uint32_t n)
+{
+    yielded();
+    ex_point_();
+    ex_spend_(cost(COST_pause) * n);
+}
+
+void ex_osyield_(void)
+{
+    mm_kernel(ex_tid(), ex_tid());
+    yielded();
+    ex_point_();
+    ex_spend_(cost(COST_osyield));
+}
+
+void ex_usleep_(uint32_t us)
+{
+    ex_point_();
+    mm_kernel(ex_tid(), ex_tid());
+    ex_spend_(cost(COST_usleep));
+    ex_wait_(WAIT_SLEEP, until((int64_t)us * 1000));
+}
+
+/* How long until `end` from now, in ns, rounded up. */
+static int64_t left_of(uint64_t end)
+{
+    return end > ex.now ? (int64_t)((end - ex.now + 999) / 1000) : 0;
+}
+
+int64_t ex_burst_(int64_t ns, bool cut)
+{
+    struct ex_thread *me = ex.cur;
+
+    ex_point_();
+    uint64_t end = until(ns);
+    me->cuttable = cut;
+    ex_wait_(WAIT_BURST, end);
+    me->cuttable = false;
+    return left_of(end);
+}
+
+void ex_syscall_body_(int64_t ns, bool off_cpu)
+{
+    (void)off_cpu; /* there are no CPUs to free */
+    ex_point_();
+    mm_kernel(ex_tid(), ex_tid());
+    ex_spend_(cost(COST_syscall_enter));
+    ex_wait_(WAIT_SYSCALL, until(ns));
+    ex_spend_(cost(COST_syscall_exit));
+}
+
+static void cut_burst(struct ex_thread *t, uint64_t at)
+{
+    if (t->wait == WAIT_BURST && t->cuttable)
+        ex_wake_(t, at, false);
+}
+
+void ex_nudge_(struct hostm *hm)
+{
+    ex_point_();
+    if (hm->thread != NULL)
+        cut_burst(hm->thread, ex.now);
+}
+
+/* ---- threads ---- */
+
+void ex_newosproc_(struct hostm *hm, void (*fn)(void *), void *arg)
+{
+    ex_point_();
+    ex_spend_(cost(COST_thread_start));
+    struct ex_thread *t = ex_thread_new_(hm, fn, arg);
+    t->now = ex.now + cost(COST_thread_start_latency);
+    mm_kernel(ex_tid(), t->id);
+}
+
+void *ex_getarg_(void)
+{
+    return ex.cur != NULL ? ex.cur->arg : NULL;
+}
+
+/* The handler runs when the thread goes on, wherever it then is: between any two of its points. A
+ * thread that waits in a way that signals interrupt comes back early, which all those waits allow. */
+void ex_signalm_(struct hostm *hm)
+{
+    ex_point_();
+    struct ex_thread *t = hm->thread;
+    uint64_t at = ex.now + cost(COST_signal_latency);
+
+    ex_spend_(cost(COST_signal_send));
+    if (t == NULL || t->wait == WAIT_DEAD)
+        return;
+    mm_kernel(ex_tid(), t->id);
+    t->signalled = true;
+    if (t->wait == WAIT_FUTEX || t->wait == WAIT_POLL)
+        ex_wake_(t, at, false);
+    else
+        cut_burst(t, at);
+}
+
+void ex_futexsleep_(uint32_t *addr, uint32_t val, int64_t ns)
+{
+    ex_point_();
+    ex_spend_(cost(COST_futex_sleep));
+    if ((uint32_t)mm_kernel_read(ex_tid(), addr, sizeof(*addr)) != val)
+        return;
+    ex.cur->futex = addr;
+    ex_wait_(WAIT_FUTEX, until(ns));
+}
+
+static struct ex_thread *first_waiter(const uint32_t *addr)
+{
+    struct ex_thread *first = NULL;
+
+    for (int i = 0; i < ex.thread_count; i++) {
+        struct ex_thread *t = &ex.threads[i];
+        if (t->wait == WAIT_FUTEX && t->futex == addr && (first == NULL || t->seq < first->seq))
+            first = t;
+    }
+    return first;
+}
+
+void ex_futexwakeup_(uint32_t *addr, uint32_t n)
+{
+    struct ex_thread *t;
+
+    ex_point_();
+    mm_kernel(ex_tid(), ex_tid());
+    t = first_waiter(addr);
+    ex_spend_(cost(t != NULL ? COST_futex_wake : COST_futex_wake_none));
+    for (; t != NULL && n > 0; n--, t = first_waiter(addr)) {
+        mm_kernel(ex_tid(), t->id);
+        ex_wake_(t, ex.now + cost(COST_wake_latency), false);
+    }
+}
+
+/* ---- environment ---- */
+
+void ex_env_at_(int64_t ns, void (*fn)(void *), void *arg)
+{
+    uint64_t at = ns < 0 ? 0 : (uint64_t)ns * 1000;
+
+    if (ex.timer_count == EX_EVENTS_MAX)
+        ex_leave_(EX_CUT, "timed events of the environment");
+    ex.timers[ex.timer_count++] = (struct ex_timer){at, ++ex.seq, fn, arg};
+    if (at < ex.due)
+        ex.due = at;
+}
+
+static void wake_poller(uint64_t at)
+{
+    for (int i = 0; i < ex.thread_count; i++)
+        if (ex.threads[i].wait == WAIT_POLL)
+            ex_wake_(&ex.threads[i], at, false);
+}
+
+void ex_env_ready_(int32_t fd, uint32_t mode)
+{
+    for (uint32_t i = 0; i < ex.ready_count; i++)
+        if (ex.ready[i].fd == fd) {
+            ex.ready[i].mode |= mode;
+            return;
+        }
+    if (ex.ready_count == EX_READY_MAX)
+        ex_leave_(EX_CUT, "ready descriptors");
+    ex.ready[ex.ready_count++] = (struct ex_ready){fd, mode};
+    wake_poller(ex.now + cost(COST_wake_latency));
+}
+
+/* The break descriptor comes first and is seen by a blocking call only, as Go reads it. */
+static int32_t take_ready(struct poll_event *ev, int32_t cap, bool blocking)
+{
+    int32_t n = 0;
+    uint32_t taken = 0;
+
+    if (blocking && ex.poll_broken && n < cap) {
+        ex.poll_broken = false;
+        ev[n++] = (struct poll_event){-1, 1};
+    }
+    while (taken < ex.ready_count && n < cap) {
+        ev[n++] = (struct poll_event){ex.ready[taken].fd, ex.ready[taken].mode};
+        taken++;
+    }
+    for (uint32_t i = taken; i < ex.ready_count; i++)
+        ex.ready[i - taken] = ex.ready[i];
+    ex.ready_count -= taken;
+    return n;
+}
+
+int32_t ex_netpoll_wait_(int64_t ns, struct poll_event *ev, int32_t cap)
+{
+    ex_point_();
+    mm_kernel(ex_tid(), ex_tid());
+    uint64_t end = until(ns);
+    ex_spend_(cost(COST_epoll_poll));
+    int32_t n = take_ready(ev, cap, ns != 0);
+    while (n == 0 && ns != 0 && ex.now < end) {
+        bool timed_out = ex_wait_(WAIT_POLL, end);
+        n = take_ready(ev, cap, true);
+        if (timed_out || ns > 0)
+            break;
+    }
+    return n;
+}
+
+void ex_netpoll_wakeup_(void)
+{
+    ex_point_();
+    mm_kernel(ex_tid(), ex_tid());
+    ex_spend_(cost(COST_epoll_break));
+    ex.poll_broken = true;
+    for (int i = 0; i < ex.thread_count; i++)
+        if (ex.threads[i].wait == WAIT_POLL)
+            mm_kernel(ex_tid(), i);
+    wake_poller(ex.now + cost(COST_wake_latency));
+}
+
+int32_t ex_ncpu_(void) { return ex.o.ncpu; }
+
+bool ex_quota_(int64_t *quota_us, int64_t *period_us)
+{
+    ex_point_();
+    ex_spend_(cost(COST_quota_read));
+    if (ex.o.quota_us == 0)
+        return false;
+    *quota_us = ex.o.quota_us;
+    *period_us = ex.o.period_us != 0 ? ex.o.period_us : 100000;
+    return true;
+}
+
+/* A draw with more answers than a choice can have is asked in two halves. */
+uint64_t ex_draw_(uint64_t n, uint64_t fallback)
+{
+    struct choice c = {.kind = CHOICE_DRAW, .step = ex.steps};
+
+    if (n < 2)
+        return 0;
+    if (n > CHOICE_N_MAX) {
+        uint64_t low = 1 << 16, high = ex_draw_((n + low - 1) / low, fallback / low);
+        return (high * low + ex_draw_(low, fallback % low)) % n;
+    }
+    c.n = (uint32_t)n;
+    c.timed = (uint32_t)(fallback % n);
+    return choose(&ex.ch, &c);
+}
+
+uint64_t ex_seed64_(void)
+{
+    return rng_splitmix(&ex.seed_state);
+}
+
+void *ex_alloc_(size_t size, size_t align)
+{
+    return arena_alloc(&ex.arena, size, align);
+}
+
+void ex_emit_(uint32_t type, uint64_t g, uint64_t a, uint32_t b, uint32_t c)
+{
+    fp_mix4(&ex.fp, ex.now, type, g, a ^ (uint64_t)b << 32 ^ (uint64_t)c << 16);
+}
+
+void ex_set_p_(int32_t pid)
+{
+    if (ex.cur != NULL)
+        ex.cur->p = pid;
+}
+
+_Noreturn void ex_throw_(const char *text)
+{
+    if (ex.running)
+        ex_leave_(EX_THROWN, text);
+    throw_at(__FILE__, __LINE__, __func__, "%s", text);
+}
+
+void ex_finding_(int kind, const char *text)
+{
+    ex.finding_kind = kind;
+    ex_leave_(EX_FINDING, text);
+}
+
+_Noreturn void ex_stop_(void)
+{
+    ex_point_();
+    ex_leave_(EX_STOPPED, "");
+}
