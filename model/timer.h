@@ -5,7 +5,7 @@
  *   1.14-1.22   timer_v1.c       a heap per P, every timer has a status word that is changed by CAS only
  *   1.23-       timer.c          a heap per P of (timer, when) pairs, a lock per timer, lazily queued channel timers
  *
- * timer.c holds what all share: the 4-ary heap, the entry points below that pick the generation, and the third generation.
+ * timer_heap.c is the heap that all share; the functions below pick the generation (end of timer.c).
  * timesleep.c is package time: Sleep, Timer, Ticker, AfterFunc, After. Nothing here parks except timeSleep.
  *
  * Locks: timers.mu is held while a heap is read or changed and dropped around a callback; timer.mu (third generation) guards the
@@ -84,7 +84,7 @@ struct timer_check {
 struct g;
 struct p;
 struct hchan;
-enum opres;
+
 
 /* ---- for the scheduler (proc.c, sysmon.c, stw.c) ---- */
 static void timers_world_init(void);          /* once, after the profile is set and before the first P */
@@ -106,15 +106,18 @@ static bool timer_modify(struct timer *t, int64_t when, int64_t period, timer_fn
 static bool timer_reset(struct timer *t, int64_t when, int64_t period);
 
 /* ---- for channels (chan.c, select.c): hooks of hchan.timer, which is NULL unless the channel is synchronous (1.23+) ---- */
-static void timer_maybeRunChan(struct timer *t, struct hchan *c);
-static void blockTimerChan(struct hchan *c);   /* channel lock held */
-static void unblockTimerChan(struct hchan *c); /* channel lock held */
-static bool timer_sync_chans(void);            /* does this world have such channels at all */
+static void timer_maybeRunChan(struct timer *t, struct hchan *c); /* before an operation looks at c, its lock not held */
+static void blockTimerChan(struct hchan *c);                      /* a G parks on c, its lock held */
+static void unblockTimerChan(struct hchan *c);                    /* it is off c, lock held */
+static bool timer_sync_chans(void); /* does this world have such channels at all */
+/* chan.c */
+static bool timerchandrain(struct hchan *c);                 /* empties the buffer; true: something was in it */
+static void chan_set_timer(struct hchan *c, struct timer *t); /* c.timer = t, before anybody uses c */
+static bool selectnbsend(struct hchan *c, int64_t val);      /* non-blocking send, on g0 or on a G; true: sent */
 
 /* ---- package time (timesleep.c) ---- */
 static enum opres timeSleep(struct g *gp, int64_t ns);
-/* Any timer: c is the channel it feeds (NULL for a function), made by the caller with capacity 1. */
-static struct timeTimer *newTimer(int64_t when, int64_t period, timer_fn f, void *arg, struct hchan *c);
+static struct timeTimer *newTimer(int64_t when, timer_fn f, void *arg); /* the runtime's own: f runs on g0, must not block */
 static int64_t time_when(int64_t d); /* now + d, saturated */
 static struct timeTimer *time_NewTimer(int64_t d, struct hchan *c);
 static struct timeTimer *time_NewTicker(int64_t d, struct hchan *c); /* d > 0, else the caller panics first */

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Package time: Sleep (time.go timeSleep) and Timer, Ticker, AfterFunc, After (time/sleep.go, time/tick.go). */
+#include "step.h"
+
+/* time/sleep.go when. */
+static int64_t time_when(int64_t d) {
+    int64_t now = nanotime();
+    if (d <= 0)
+        return now > 0 ? now : 1; /* a clock that starts at 0 is ours; a timer's when is positive */
+    return d > TIMER_MAX_WHEN - now ? TIMER_MAX_WHEN : now + d;
+}
+
+/* time.go goroutineReady. */
+static void goroutineReady(void *arg, uint64_t seq, int64_t delay) {
+    (void)seq;
+    (void)delay;
+    goready(arg);
+}
+
+/* time.go resetForSleep: unlockf, so that the timer cannot fire before the G is parked. */
+static bool resetForSleep(struct g *gp, void *unused) {
+    (void)unused;
+    (void)timer_reset(gp->timer, gp->opval, 0);
+    return true;
+}
+
+/* time.go timeSleep. */
+static enum opres timeSleep(struct g *gp, int64_t ns) {
+    if (ns <= 0)
+        return OP_DONE;
+    struct timer *t = gp->timer;
+    if (t == NULL) {
+        t = host_alloc(sizeof *t, _Alignof(struct timer));
+        timer_init(t, goroutineReady, gp);
+        gp->timer = t;
+    }
+    int64_t when = time_when(ns);
+    if (!prof->per_p_timers) {
+        t->when = when;
+        return timeSleep_v0(gp, t);
+    }
+    gp->opval = when;
+    return gopark(gp, resetForSleep, NULL, waitReasonSleep);
+}
+
+/* time/sleep.go sendTime. The value is when the timer was due; until 1.22 it was when the send happened. */
+static void sendTime(void *arg, uint64_t seq, int64_t delay) {
+    (void)seq;
+    struct timeTimer *tt = arg;
+    int64_t now = nanotime();
+    (void)selectnbsend(tt->c, prof->timers_v2 ? now - delay : now);
+}
+
+/* time/sleep.go goFunc. */
+static void goFunc(void *arg, uint64_t seq, int64_t delay) {
+    (void)seq;
+    (void)delay;
+    struct timeTimer *tt = arg;
+    (void)newproc(tt->func, tt->args, tt->nargs, tt->group);
+}
+
+static struct timeTimer *timeTimer_alloc(struct hchan *c) {
+    struct timeTimer *tt = host_alloc(sizeof *tt, _Alignof(struct timeTimer));
+    timer_init(&tt->t, NULL, NULL);
+    tt->c = c;
+    return tt;
+}
+
+/* time.newTimer (1.23+), startTimer. */
+static void timeTimer_start(struct timeTimer *tt, int64_t when, int64_t period, timer_fn f, void *arg) {
+    if (prof->per_p_timers && !prof->timers_v2) {
+        tt->t.when = when;
+        tt->t.period = period;
+        tt->t.f = f;
+        tt->t.arg = arg;
+        addtimer(&tt->t);
+    } else {
+        (void)timer_modify(&tt->t, when, period, f, arg, 0);
+    }
+}
+
+/* A channel timer. With synchronous channels the channel knows its timer from the start. */
+static struct timeTimer *chanTimer(int64_t d, int64_t period, struct hchan *c) {
+    struct timeTimer *tt = timeTimer_alloc(c);
+    if (timer_sync_chans()) {
+        lockInit(&tt->sendLock, lockRankTimerSend);
+        tt->t.isChan = true;
+        chan_set_timer(c, &tt->t);
+    }
+    timeTimer_start(tt, time_when(d), period, sendTime, tt);
+    return tt;
+}
+
+static struct timeTimer *time_NewTimer(int64_t d, struct hchan *c) { return chanTimer(d, 0, c); }
+static struct timeTimer *time_NewTicker(int64_t d, struct hchan *c) { return chanTimer(d, d, c); }
+
+static struct timeTimer *time_AfterFunc(int64_t d, uint32_t func, const int64_t *args, uint32_t nargs, int32_t group) {
+    if (nargs > TIMER_ARGS_MAX)
+        throw("time_AfterFunc: too many arguments");
+    struct timeTimer *tt = timeTimer_alloc(NULL);
+    tt->func = func;
+    tt->group = group;
+    tt->nargs = nargs;
+    for (uint32_t i = 0; i < nargs; i++)
+        tt->args[i] = args[i];
+    timeTimer_start(tt, time_when(d), 0, goFunc, tt);
+    return tt;
+}
+
+/* For the runtime's own callbacks (context): f runs on g0 and must not block. */
+static struct timeTimer *newTimer(int64_t when, timer_fn f, void *arg) {
+    struct timeTimer *tt = timeTimer_alloc(NULL);
+    timeTimer_start(tt, when, 0, f, arg);
+    return tt;
+}
+
+static bool time_Stop(struct timeTimer *tt) { return timer_stop(&tt->t); }
+
+/* Timer.Reset. 1.13: stop, then start as if new. */
+static bool time_Reset(struct timeTimer *tt, int64_t d) {
+    int64_t when = time_when(d);
+    if (prof->per_p_timers)
+        return timer_reset(&tt->t, when, 0);
+    bool active = timer_stop(&tt->t);
+    (void)timer_reset(&tt->t, when, 0);
+    return active;
+}
+
+/* Ticker.Reset (1.15+; the model has it in every release). */
+static void time_ResetTicker(struct timeTimer *tt, int64_t d) { (void)timer_reset(&tt->t, time_when(d), d); }
