@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arrival processes: what the outside world does to a descriptor (struct arrivals in prog.h).
  *
- *   open loop    EVERY, BURSTS, TIMES: a chain of env callbacks; each delivers and schedules the next
- *   closed loop  CLOSED: a client is one pending callback; its answer draws a think time and schedules it again
- * A callback runs outside any M: it touches only what it owns, publishes by a_init, and then rings the poller. */
+ *   open loop    EVERY, BURSTS, TIMES: each env callback delivers and schedules the next
+ *   closed loop  CLOSED: a client is a pending callback; its answer draws a think time and
+ *                schedules it again
+ *
+ * A callback runs outside any M: it touches only what it owns, publishes by a_init, and then rings
+ * the poller. */
 #include "netpoll.h"
 
 int64_t dist_quantile(const struct dist *d, uint64_t p); /* sim/base/dist.h */
 
 /* Every client of a closed loop has a place: a refused one would never come back. */
-static uint32_t env_backlog(const struct arrivals *a) {
+static uint32_t env_backlog(const struct arrivals *a)
+{
     uint32_t n = ENV_BACKLOG;
     while (a->kind == ARRIVE_CLOSED && n < (uint32_t)a->size && n < 1u << 31)
         n *= 2;
     return n;
 }
 
-static void env_init(struct pollfd *fd, int32_t arrivals) {
+static void env_init(struct pollfd *fd, int32_t arrivals)
+{
     struct envfd *e = &fd->env;
     lockInit(&e->lock, lockRankLeaf);
     if (arrivals < 0)
@@ -28,14 +33,16 @@ static void env_init(struct pollfd *fd, int32_t arrivals) {
 }
 
 /* splitmix64: one stream per descriptor. */
-static uint64_t env_rand(struct envfd *e) {
+static uint64_t env_rand(struct envfd *e)
+{
     uint64_t z = (e->rng += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
 }
 
-static int64_t env_gap(struct envfd *e) {
+static int64_t env_gap(struct envfd *e)
+{
     int64_t ns = dist_quantile(rt->prog->dists[e->process->gap], env_rand(e));
     return ns > 1 ? ns : 1; /* time goes on */
 }
@@ -43,15 +50,20 @@ static int64_t env_gap(struct envfd *e) {
 /* Nobody waits for what comes after this: 58 days. Keeps sums of times from overflowing. */
 #define ENV_NEVER INT64_C(5000000000000000)
 
-static int64_t env_sum(int64_t a, int64_t b) { return a >= ENV_NEVER || b >= ENV_NEVER ? ENV_NEVER : a + b; }
+static int64_t env_sum(int64_t a, int64_t b)
+{
+    return a >= ENV_NEVER || b >= ENV_NEVER ? ENV_NEVER : a + b;
+}
 
-static void env_schedule(int64_t when, void (*fn)(void *), struct pollfd *fd) {
+static void env_schedule(int64_t when, void (*fn)(void *), struct pollfd *fd)
+{
     if (when < ENV_NEVER)
         env_at(when, fn, fd);
 }
 
 /* n requests are there now. What does not fit the backlog is refused. */
-static void env_deliver(struct pollfd *fd, int64_t n) {
+static void env_deliver(struct pollfd *fd, int64_t n)
+{
     struct envfd *e = &fd->env;
     uint64_t arrived = a_peek(&e->arrived), room = e->backlog - (arrived - a_peek(&e->taken));
     if ((e->process->mode & POLL_R) != 0) {
@@ -65,7 +77,8 @@ static void env_deliver(struct pollfd *fd, int64_t n) {
 }
 
 /* How many of n more arrivals at `when` the process' limits allow; they count as made. */
-static int64_t env_allow(struct envfd *e, int64_t when, int64_t n) {
+static int64_t env_allow(struct envfd *e, int64_t when, int64_t n)
+{
     const struct arrivals *a = e->process;
     if (a->end_ns != 0 && when - e->zero >= a->end_ns)
         return 0;
@@ -78,7 +91,8 @@ static int64_t env_allow(struct envfd *e, int64_t when, int64_t n) {
 static void env_next(struct pollfd *fd, int64_t now);
 
 /* EVERY, BURSTS, TIMES: the arrival that was scheduled. */
-static void env_open_loop(void *arg) {
+static void env_open_loop(void *arg)
+{
     struct pollfd *fd = arg;
     struct envfd *e = &fd->env;
     int64_t now = host_now(), size = e->process->kind == ARRIVE_BURSTS ? e->process->size : 1;
@@ -90,7 +104,8 @@ static void env_open_loop(void *arg) {
 }
 
 /* Schedules the arrival after the one at `now`. */
-static void env_next(struct pollfd *fd, int64_t now) {
+static void env_next(struct pollfd *fd, int64_t now)
+{
     struct envfd *e = &fd->env;
     const struct arrivals *a = e->process;
     if (a->kind != ARRIVE_TIMES)
@@ -103,13 +118,15 @@ static void env_next(struct pollfd *fd, int64_t now) {
 static void env_client(void *arg) { env_deliver(arg, 1); }
 
 /* CLOSED: a client will send after it has thought. e.lock is held. */
-static void env_think(struct pollfd *fd, int64_t now) {
+static void env_think(struct pollfd *fd, int64_t now)
+{
     int64_t when = env_sum(now, env_gap(&fd->env));
     if (env_allow(&fd->env, when, 1) == 1)
         env_schedule(when, env_client, fd);
 }
 
-static void env_begin(struct pollfd *fd) {
+static void env_begin(struct pollfd *fd)
+{
     struct envfd *e = &fd->env;
     if (e->process == NULL)
         return;
@@ -127,7 +144,8 @@ static void env_begin(struct pollfd *fd) {
 }
 
 /* A request was answered: in a closed loop its client starts to think. */
-static void env_answered(struct pollfd *fd) {
+static void env_answered(struct pollfd *fd)
+{
     struct envfd *e = &fd->env;
     if (e->process == NULL || e->process->kind != ARRIVE_CLOSED)
         return;
@@ -136,13 +154,15 @@ static void env_answered(struct pollfd *fd) {
     unlock(&e->lock);
 }
 
-static bool env_readable(struct envfd *e) {
+static bool env_readable(struct envfd *e)
+{
     uint64_t arrived = a_load(&e->arrived);
     return arrived != a_load(&e->taken);
 }
 
 /* read(2): the oldest request. The caller holds the descriptor's read lock. */
-static bool env_take(struct envfd *e, uint64_t *request, int64_t *when) {
+static bool env_take(struct envfd *e, uint64_t *request, int64_t *when)
+{
     uint64_t taken = a_load(&e->taken);
     if (taken == a_load(&e->arrived))
         return false;

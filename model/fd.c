@@ -1,40 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations on descriptors: internal/poll.FD over the poller. A G that parks leaves in gp->opobj the descriptor and in gp->opval
- * which operation it is in. */
+/* Operations on descriptors: internal/poll.FD over the poller. A G that parks leaves in gp->opobj
+ * the descriptor and in gp->opval which operation it is in. */
 #include "netpoll.h"
 
 enum { /* fdMutex.state */
-    FD_CLOSED = 1,
-    FD_RLOCK = 2,
-    FD_WLOCK = 4,
+       FD_CLOSED = 1,
+       FD_RLOCK = 2,
+       FD_WLOCK = 4,
 };
-#define FD_REF ((uint64_t)1 << 3)
-#define FD_RWAIT ((uint64_t)1 << 23)
-#define FD_WWAIT ((uint64_t)1 << 43)
+#define FD_REF         ((uint64_t)1 << 3)
+#define FD_RWAIT       ((uint64_t)1 << 23)
+#define FD_WWAIT       ((uint64_t)1 << 43)
 #define FD_COUNT(wait) ((((uint64_t)1 << 20) - 1) * (wait))
 
-/* gp->opval while an operation runs: the direction, and what to do once it has the lock or was told to look again. */
-enum { OPFD_WAIT_R = POLL_R, OPFD_WAIT_W = POLL_W, OPFD_READ = POLL_R | 4, OPFD_WRITE = POLL_W | 8, OPFD_AGAIN = -100 };
+/* gp->opval while an operation runs: the direction, and what to do once it has the lock or was told
+ * to look again. */
+enum {
+    OPFD_WAIT_R = POLL_R,
+    OPFD_WAIT_W = POLL_W,
+    OPFD_READ = POLL_R | 4,
+    OPFD_WRITE = POLL_W | 8,
+    OPFD_AGAIN = -100
+};
 
 static enum poll_mode op_mode(const struct g *gp) { return (enum poll_mode)(gp->opval & POLL_RW); }
 
 static uint64_t lock_bit(enum poll_mode mode) { return mode == POLL_R ? FD_RLOCK : FD_WLOCK; }
 static uint64_t wait_unit(enum poll_mode mode) { return mode == POLL_R ? FD_RWAIT : FD_WWAIT; }
-static semaword *wait_sema(struct fdMutex *mu, enum poll_mode mode) { return mode == POLL_R ? &mu->rsema : &mu->wsema; }
+static semaword *wait_sema(struct fdMutex *mu, enum poll_mode mode)
+{
+    return mode == POLL_R ? &mu->rsema : &mu->wsema;
+}
 
-/* fd_mutex.go rwunlock, FD.decref, FD.destroy: the last user after a close closes the poll descriptor and lets Close return. */
-static void fd_destroy(struct pollfd *fd) {
+/* fd_mutex.go rwunlock, FD.decref, FD.destroy: the last user after a close closes the poll
+ * descriptor and lets Close return. */
+static void fd_destroy(struct pollfd *fd)
+{
     pollClose(&fd->pd);
     semrelease(&fd->csema);
 }
 
-static void fd_decref(struct pollfd *fd) {
+static void fd_decref(struct pollfd *fd)
+{
     uint64_t new = a_add(&fd->mu.state, (uint64_t)0 - FD_REF);
-    if ((new & (FD_CLOSED | FD_COUNT(FD_REF))) == FD_CLOSED)
+    if ((new &(FD_CLOSED | FD_COUNT(FD_REF))) == FD_CLOSED)
         fd_destroy(fd);
 }
 
-static void fd_rwunlock(struct pollfd *fd, enum poll_mode mode) {
+static void fd_rwunlock(struct pollfd *fd, enum poll_mode mode)
+{
     uint64_t bit = lock_bit(mode), unit = wait_unit(mode), old, new;
     do {
         old = a_load(&fd->mu.state);
@@ -46,19 +60,21 @@ static void fd_rwunlock(struct pollfd *fd, enum poll_mode mode) {
     } while (!a_cas(&fd->mu.state, old, new));
     if ((old & FD_COUNT(unit)) != 0)
         semrelease(wait_sema(&fd->mu, mode));
-    if ((new & (FD_CLOSED | FD_COUNT(FD_REF))) == FD_CLOSED)
+    if ((new &(FD_CLOSED | FD_COUNT(FD_REF))) == FD_CLOSED)
         fd_destroy(fd);
 }
 
 /* The operation is over. */
-static enum opres fd_finish(struct g *gp, int64_t result) {
+static enum opres fd_finish(struct g *gp, int64_t result)
+{
     fd_rwunlock(gp->opobj, op_mode(gp));
     gp->opval = result;
     return OP_DONE;
 }
 
 /* One read(2). The answer goes to step_fdRead through gp->opval and gp->param. */
-static enum opres fd_try_read(struct g *gp) {
+static enum opres fd_try_read(struct g *gp)
+{
     struct pollfd *fd = gp->opobj;
     entersyscall(gp);
     syscall_body(FD_SYSCALL_NS, /*off_cpu*/ false);
@@ -74,7 +90,8 @@ static enum opres fd_try_read(struct g *gp) {
 static enum opres fd_block(struct g *gp);
 
 /* What a wait was for has come, perhaps. */
-static enum opres fd_ready(struct g *gp) {
+static enum opres fd_ready(struct g *gp)
+{
     struct pollfd *fd = gp->opobj;
     if (gp->opval == OPFD_READ)
         return fd_try_read(gp);
@@ -84,7 +101,8 @@ static enum opres fd_ready(struct g *gp) {
 }
 
 /* netpoll.go poll_runtime_pollWait with netpollblock's first half. */
-static enum opres fd_block(struct g *gp) {
+static enum opres fd_block(struct g *gp)
+{
     struct pollfd *fd = gp->opobj;
     enum poll_mode mode = op_mode(gp);
     pollword *word = poll_word(&fd->pd, mode);
@@ -108,8 +126,10 @@ static enum opres fd_block(struct g *gp) {
     return gopark(gp, netpollblockcommit, word, waitReasonIOWait);
 }
 
-/* netpollblock's second half. Not ready: closed, expired, or a deadline that was moved away meanwhile. */
-static enum opres step_fdBlocked(struct g *gp) {
+/* netpollblock's second half. Not ready: closed, expired, or a deadline that was moved away
+ * meanwhile. */
+static enum opres step_fdBlocked(struct g *gp)
+{
     struct pollfd *fd = gp->opobj;
     gp->has_ext_wake = false;
     uintptr_t old = a_xchg(poll_word(&fd->pd, op_mode(gp)), pdNil);
@@ -119,7 +139,8 @@ static enum opres step_fdBlocked(struct g *gp) {
 }
 
 /* read(2) has returned. */
-static enum opres step_fdRead(struct g *gp) {
+static enum opres step_fdRead(struct g *gp)
+{
     int64_t request = gp->opval;
     gp->opval = OPFD_READ;
     return request == OPFD_AGAIN ? fd_block(gp) : fd_finish(gp, request);
@@ -128,7 +149,8 @@ static enum opres step_fdRead(struct g *gp) {
 /* write(2) has returned. */
 static enum opres step_fdWritten(struct g *gp) { return fd_finish(gp, 0); }
 
-static enum opres fd_write(struct g *gp) {
+static enum opres fd_write(struct g *gp)
+{
     entersyscall(gp);
     syscall_body(FD_SYSCALL_NS, /*off_cpu*/ false);
     env_answered(gp->opobj);
@@ -136,29 +158,28 @@ static enum opres fd_write(struct g *gp) {
     return exitsyscall(gp);
 }
 
-/* The lock is held: poll_runtime_pollReset, then the operation. A bare wait keeps an edge that came before it. */
-static enum opres fd_locked(struct g *gp) {
+/* The lock is held: poll_runtime_pollReset, then the operation. A bare wait keeps an edge that came
+ * before it. */
+static enum opres fd_locked(struct g *gp)
+{
     struct pollfd *fd = gp->opobj;
     enum poll_mode mode = op_mode(gp);
     int64_t err = netpollcheckerr(&fd->pd, mode);
     if (err != pollNoError)
         return fd_finish(gp, -err);
     switch (gp->opval) {
-    case OPFD_READ:
-        a_store(poll_word(&fd->pd, mode), pdNil);
-        return fd_try_read(gp);
-    case OPFD_WRITE:
-        a_store(poll_word(&fd->pd, mode), pdNil);
-        return fd_write(gp);
-    case OPFD_WAIT_R:
-        return env_readable(&fd->env) ? fd_finish(gp, 0) : fd_block(gp);
+    case OPFD_READ: a_store(poll_word(&fd->pd, mode), pdNil); return fd_try_read(gp);
+    case OPFD_WRITE: a_store(poll_word(&fd->pd, mode), pdNil); return fd_write(gp);
+    case OPFD_WAIT_R: return env_readable(&fd->env) ? fd_finish(gp, 0) : fd_block(gp);
     default: /* writable unless the process says when */
-        return fd->env.process != NULL && (fd->env.process->mode & POLL_W) != 0 ? fd_block(gp) : fd_finish(gp, 0);
+        return fd->env.process != NULL && (fd->env.process->mode & POLL_W) != 0 ? fd_block(gp)
+                                                                                : fd_finish(gp, 0);
     }
 }
 
 /* fd_mutex.go rwlock, also after the semaphore: whoever released it has subtracted our wait. */
-static enum opres step_fdLock(struct g *gp) {
+static enum opres step_fdLock(struct g *gp)
+{
     struct pollfd *fd = gp->opobj;
     enum poll_mode mode = op_mode(gp);
     uint64_t bit = lock_bit(mode);
@@ -178,21 +199,30 @@ static enum opres step_fdLock(struct g *gp) {
     }
 }
 
-static enum opres fd_op(struct g *gp, struct pollfd *fd, int64_t op) {
+static enum opres fd_op(struct g *gp, struct pollfd *fd, int64_t op)
+{
     gp->opobj = fd;
     gp->opval = op;
     gp->param = NULL;
     return step_fdLock(gp);
 }
 
-static enum opres netpoll_wait_op(struct g *gp, struct pollfd *fd, enum poll_mode mode) {
+static enum opres netpoll_wait_op(struct g *gp, struct pollfd *fd, enum poll_mode mode)
+{
     return fd_op(gp, fd, mode == POLL_R ? OPFD_WAIT_R : OPFD_WAIT_W);
 }
-static enum opres netpoll_read_op(struct g *gp, struct pollfd *fd) { return fd_op(gp, fd, OPFD_READ); }
-static enum opres netpoll_write_op(struct g *gp, struct pollfd *fd) { return fd_op(gp, fd, OPFD_WRITE); }
+static enum opres netpoll_read_op(struct g *gp, struct pollfd *fd)
+{
+    return fd_op(gp, fd, OPFD_READ);
+}
+static enum opres netpoll_write_op(struct g *gp, struct pollfd *fd)
+{
+    return fd_op(gp, fd, OPFD_WRITE);
+}
 
 /* fd_mutex.go increfAndClose. False: it was closed before. */
-static bool fd_incref_and_close(struct pollfd *fd) {
+static bool fd_incref_and_close(struct pollfd *fd)
+{
     uint64_t old, new;
     do {
         old = a_load(&fd->mu.state);
@@ -207,13 +237,15 @@ static bool fd_incref_and_close(struct pollfd *fd) {
     return true;
 }
 
-static enum opres step_fdClosed(struct g *gp) {
+static enum opres step_fdClosed(struct g *gp)
+{
     gp->opval = 0;
     return OP_DONE;
 }
 
 /* fd_unix.go FD.Close. */
-static enum opres netpoll_close_op(struct g *gp, struct pollfd *fd) {
+static enum opres netpoll_close_op(struct g *gp, struct pollfd *fd)
+{
     gp->opval = -pollErrClosing;
     if (!fd_incref_and_close(fd))
         return OP_DONE;
@@ -224,7 +256,8 @@ static enum opres netpoll_close_op(struct g *gp, struct pollfd *fd) {
 }
 
 /* fd_poll_runtime.go setDeadlineImpl. */
-static void netpoll_set_deadline(struct pollfd *fd, int64_t d, enum poll_mode mode) {
+static void netpoll_set_deadline(struct pollfd *fd, int64_t d, enum poll_mode mode)
+{
     uint64_t old;
     do {
         old = a_load(&fd->mu.state);
@@ -237,14 +270,16 @@ static void netpoll_set_deadline(struct pollfd *fd, int64_t d, enum poll_mode mo
 
 /* ---- birth ---- */
 
-static void netpoll_world_init(void) {
+static void netpoll_world_init(void)
+{
     struct netpoll *np = host_alloc(sizeof *np, 64);
     lockInit(&np->initlock, lockRankNetpollInit);
     lockInit(&np->lock, lockRankLeaf);
     rt->netpoll = np;
 }
 
-static int32_t fd_table_add(struct netpoll *np, struct pollfd *fd) {
+static int32_t fd_table_add(struct netpoll *np, struct pollfd *fd)
+{
     lock(&np->lock);
     int32_t n = np->nfd;
     if (n == FD_CHUNK * FD_CHUNKS_MAX) {
@@ -252,7 +287,8 @@ static int32_t fd_table_add(struct netpoll *np, struct pollfd *fd) {
         return -1;
     }
     if (n % FD_CHUNK == 0)
-        np->chunk[n / FD_CHUNK] = host_alloc(FD_CHUNK * sizeof(struct pollfd *), _Alignof(struct pollfd *));
+        np->chunk[n / FD_CHUNK] = host_alloc(FD_CHUNK * sizeof(struct pollfd *),
+                                             _Alignof(struct pollfd *));
     np->chunk[n / FD_CHUNK][n % FD_CHUNK] = fd;
     np->nfd = n + 1;
     fd->pd.fd = n;
@@ -261,13 +297,15 @@ static int32_t fd_table_add(struct netpoll *np, struct pollfd *fd) {
 }
 
 /* netpoll.go poll_runtime_pollOpen. */
-static void fd_begin(struct pollfd *fd) {
+static void fd_begin(struct pollfd *fd)
+{
     netpollGenericInit();
     a_store(&fd->pd.open, 1u);
     env_begin(fd);
 }
 
-static struct pollfd *netpoll_open(int32_t arrivals) {
+static struct pollfd *netpoll_open(int32_t arrivals)
+{
     struct pollfd *fd = host_alloc(sizeof *fd, 64);
     lockInit(&fd->pd.lock, lockRankPollDesc);
     timer_init(&fd->pd.rt, NULL, NULL);
@@ -280,7 +318,8 @@ static struct pollfd *netpoll_open(int32_t arrivals) {
     return fd;
 }
 
-static void env_start(void) {
+static void env_start(void)
+{
     struct netpoll *np = rt->netpoll;
     np->started = true;
     for (int32_t i = 0; i < np->nfd; i++)

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The network poller: netpoll.go, netpoll_epoll.go (Linux). The picture of the words rg and wg is in netpoll.h. */
+/* The network poller: netpoll.go, netpoll_epoll.go (Linux). The picture of the words rg and wg is
+ * in netpoll.h. */
 #include "netpoll.h"
 
-enum { NETPOLL_BATCH_MAX = 128, FD_SYSCALL_NS = 300 }; /* what read(2) and write(2) do for a small message, an estimate */
+enum {
+    NETPOLL_BATCH_MAX = 128,
+    FD_SYSCALL_NS = 300
+}; /* what read(2) and write(2) do for a small message, an estimate */
 
 /* bits of pollDesc.atomicInfo */
 enum { pollClosing = 1, pollExpiredReadDeadline = 4, pollExpiredWriteDeadline = 8 };
@@ -14,7 +18,8 @@ static int32_t netpollready(struct gList *list, struct pollDesc *pd, uint32_t mo
 static struct pollfd *fd_of(int32_t fd) { return rt->netpoll->chunk[fd / FD_CHUNK][fd % FD_CHUNK]; }
 
 /* netpoll.go netpollGenericInit. */
-static void netpollGenericInit(void) {
+static void netpollGenericInit(void)
+{
     struct netpoll *np = rt->netpoll;
     if (a_load(&np->inited) != 0)
         return;
@@ -27,20 +32,25 @@ static void netpollGenericInit(void) {
 static bool netpollinited(void) { return a_load(&rt->netpoll->inited) != 0; }
 static bool netpollAnyWaiters(void) { return a_load(&rt->netpoll->waiters) > 0; }
 
-static void netpollAdjustWaiters(int32_t delta) {
+static void netpollAdjustWaiters(int32_t delta)
+{
     if (delta != 0)
         a_add(&rt->netpoll->waiters, delta);
 }
 
-/* netpoll_epoll.go netpollBreak. A failed CAS: a wake-up is in flight, and who gets it looks at everything afterwards. */
-static void netpollBreak(void) {
+/* netpoll_epoll.go netpollBreak. A failed CAS: a wake-up is in flight, and who gets it looks at
+ * everything afterwards. */
+static void netpollBreak(void)
+{
     if (prof->netpoll_wakesig && !a_cas(&rt->netpoll->wakeSig, 0u, 1u))
         return;
     netpoll_wakeup();
 }
 
-/* epoll's milliseconds: a short wait is lengthened to one, a longer one is cut to whole ones (and then looked at again). */
-static int64_t netpoll_delay(int64_t delay) {
+/* epoll's milliseconds: a short wait is lengthened to one, a longer one is cut to whole ones (and
+ * then looked at again). */
+static int64_t netpoll_delay(int64_t delay)
+{
     if (delay <= 0)
         return delay < 0 ? -1 : 0;
     if (delay < 1000000)
@@ -50,13 +60,17 @@ static int64_t netpoll_delay(int64_t delay) {
     return INT64_C(1000000000) * 1000000; /* 11.5 days */
 }
 
-/* Only a blocking poll drains the break descriptor: a look by somebody else must not swallow the sleeper's wake-up. */
-static void netpoll_break_seen(int64_t delay) {
+/* Only a blocking poll drains the break descriptor: a look by somebody else must not swallow the
+ * sleeper's wake-up. */
+static void netpoll_break_seen(int64_t delay)
+{
     if (delay != 0 && prof->netpoll_wakesig)
         a_store(&rt->netpoll->wakeSig, 0u);
 }
 
-static int32_t netpoll_events(const struct poll_event *ev, int32_t n, int64_t delay, struct gList *list) {
+static int32_t netpoll_events(const struct poll_event *ev, int32_t n, int64_t delay,
+                              struct gList *list)
+{
     int32_t delta = 0;
     for (int32_t i = 0; i < n; i++) {
         if (ev[i].fd < 0) {
@@ -71,12 +85,14 @@ static int32_t netpoll_events(const struct poll_event *ev, int32_t n, int64_t de
 }
 
 /* netpoll_epoll.go netpoll. */
-static int32_t netpoll(int64_t delay, struct gList *list) {
+static int32_t netpoll(int64_t delay, struct gList *list)
+{
     if (!netpollinited())
         return 0;
     getm()->counters[C_netpolls]++;
     struct poll_event ev[NETPOLL_BATCH_MAX];
-    int32_t cap = prof->netpoll_batch < NETPOLL_BATCH_MAX ? (int32_t)prof->netpoll_batch : NETPOLL_BATCH_MAX;
+    int32_t cap = prof->netpoll_batch < NETPOLL_BATCH_MAX ? (int32_t)prof->netpoll_batch
+                                                          : NETPOLL_BATCH_MAX;
     int64_t ns = netpoll_delay(delay);
     for (;;) {
         int32_t n = netpoll_wait(ns, ev, cap > 0 ? cap : 1);
@@ -90,7 +106,8 @@ static int32_t netpoll(int64_t delay, struct gList *list) {
 /* ---- one descriptor ---- */
 
 /* netpoll.go pollDesc.publishInfo. pd.lock is held. */
-static void publishInfo(struct pollDesc *pd) {
+static void publishInfo(struct pollDesc *pd)
+{
     uint32_t info = (pd->closing ? pollClosing : 0u) | (pd->rd < 0 ? pollExpiredReadDeadline : 0u) |
                     (pd->wd < 0 ? pollExpiredWriteDeadline : 0u);
     uint32_t x = a_load(&pd->atomicInfo);
@@ -99,7 +116,8 @@ static void publishInfo(struct pollDesc *pd) {
 }
 
 /* netpoll.go netpollcheckerr. */
-static int64_t netpollcheckerr(struct pollDesc *pd, enum poll_mode mode) {
+static int64_t netpollcheckerr(struct pollDesc *pd, enum poll_mode mode)
+{
     uint32_t info = a_load(&pd->atomicInfo);
     if ((info & pollClosing) != 0)
         return pollErrClosing;
@@ -108,24 +126,32 @@ static int64_t netpollcheckerr(struct pollDesc *pd, enum poll_mode mode) {
     return pollNoError;
 }
 
-static pollword *poll_word(struct pollDesc *pd, enum poll_mode mode) { return mode == POLL_R ? &pd->rg : &pd->wg; }
+static pollword *poll_word(struct pollDesc *pd, enum poll_mode mode)
+{
+    return mode == POLL_R ? &pd->rg : &pd->wg;
+}
 
-/* netpoll.go netpollblockcommit: unlockf, so the descriptor may have become ready or closed before the G was parked. */
-static bool netpollblockcommit(struct g *gp, void *word) {
+/* netpoll.go netpollblockcommit: unlockf, so the descriptor may have become ready or closed before
+ * the G was parked. */
+static bool netpollblockcommit(struct g *gp, void *word)
+{
     bool parked = a_cas((pollword *)word, pdWait, (uintptr_t)gp);
     if (parked)
         netpollAdjustWaiters(1);
     return parked;
 }
 
-/* netpoll.go netpollgoready. Until 1.21 it is here that the number of waiters goes down, so never for Gs that netpoll returns. */
-static void netpollgoready(struct g *gp) {
+/* netpoll.go netpollgoready. Until 1.21 it is here that the number of waiters goes down, so never
+ * for Gs that netpoll returns. */
+static void netpollgoready(struct g *gp)
+{
     if (!prof->netpoll_delta)
         netpollAdjustWaiters(-1);
     goready(gp);
 }
 
-static void netpollgoready_delta(struct g *rg, struct g *wg, int32_t delta) {
+static void netpollgoready_delta(struct g *rg, struct g *wg, int32_t delta)
+{
     if (rg != NULL)
         netpollgoready(rg);
     if (wg != NULL)
@@ -134,8 +160,11 @@ static void netpollgoready_delta(struct g *rg, struct g *wg, int32_t delta) {
         netpollAdjustWaiters(delta);
 }
 
-/* netpoll.go netpollunblock. The G that waited, or NULL; the caller owes it a wake-up and *delta to the waiters. */
-static struct g *netpollunblock(struct pollDesc *pd, enum poll_mode mode, bool ioready, int32_t *delta) {
+/* netpoll.go netpollunblock. The G that waited, or NULL; the caller owes it a wake-up and *delta to
+ * the waiters. */
+static struct g *netpollunblock(struct pollDesc *pd, enum poll_mode mode, bool ioready,
+                                int32_t *delta)
+{
     pollword *word = poll_word(pd, mode);
     for (;;) {
         uintptr_t old = a_load(word);
@@ -150,23 +179,33 @@ static struct g *netpollunblock(struct pollDesc *pd, enum poll_mode mode, bool i
     }
 }
 
-/* netpoll.go netpollready. The reader is pushed first, so the writer comes off the list before it. */
-static int32_t netpollready(struct gList *list, struct pollDesc *pd, uint32_t mode) {
+/* netpoll.go netpollready. The reader is pushed first, so the writer comes off the list before it.
+ */
+static int32_t netpollready(struct gList *list, struct pollDesc *pd, uint32_t mode)
+{
     int32_t delta = 0;
-    struct g *rg = (mode & POLL_R) != 0 ? netpollunblock(pd, POLL_R, /*ioready*/ true, &delta) : NULL;
-    struct g *wg = (mode & POLL_W) != 0 ? netpollunblock(pd, POLL_W, /*ioready*/ true, &delta) : NULL;
+    struct g *rg = (mode & POLL_R) != 0 ? netpollunblock(pd, POLL_R, /*ioready*/ true, &delta)
+                                        : NULL;
+    struct g *wg = (mode & POLL_W) != 0 ? netpollunblock(pd, POLL_W, /*ioready*/ true, &delta)
+                                        : NULL;
     if (rg != NULL)
         gList_push(list, rg);
     if (wg != NULL)
         gList_push(list, wg);
-    emit(EV_NETPOLL_READY, rg != NULL ? rg->goid : wg != NULL ? wg->goid : 0, 0, (uint32_t)pd->fd, mode);
+    emit(EV_NETPOLL_READY,
+         rg != NULL   ? rg->goid
+         : wg != NULL ? wg->goid
+                      : 0,
+         0, (uint32_t)pd->fd, mode);
     return delta;
 }
 
 /* ---- deadlines ---- */
 
-/* netpoll.go netpolldeadlineimpl. A changed sequence number: the descriptor was reused or the deadline moved. */
-static void netpolldeadlineimpl(struct pollDesc *pd, uint64_t seq, bool read, bool write) {
+/* netpoll.go netpolldeadlineimpl. A changed sequence number: the descriptor was reused or the
+ * deadline moved. */
+static void netpolldeadlineimpl(struct pollDesc *pd, uint64_t seq, bool read, bool write)
+{
     lock(&pd->lock);
     if (seq != (read ? pd->rseq : pd->wseq)) {
         unlock(&pd->lock);
@@ -192,21 +231,26 @@ static void netpolldeadlineimpl(struct pollDesc *pd, uint64_t seq, bool read, bo
     netpollgoready_delta(rg, wg, delta);
 }
 
-static void netpollDeadline(void *pd, uint64_t seq, int64_t delay) {
+static void netpollDeadline(void *pd, uint64_t seq, int64_t delay)
+{
     (void)delay;
     netpolldeadlineimpl(pd, seq, true, true);
 }
-static void netpollReadDeadline(void *pd, uint64_t seq, int64_t delay) {
+static void netpollReadDeadline(void *pd, uint64_t seq, int64_t delay)
+{
     (void)delay;
     netpolldeadlineimpl(pd, seq, true, false);
 }
-static void netpollWriteDeadline(void *pd, uint64_t seq, int64_t delay) {
+static void netpollWriteDeadline(void *pd, uint64_t seq, int64_t delay)
+{
     (void)delay;
     netpolldeadlineimpl(pd, seq, false, true);
 }
 
 /* Starts, moves or stops one deadline timer: d is the new deadline, 0 for none. */
-static void deadline_timer(struct pollDesc *pd, struct timer *t, bool *run, uint64_t *seq, int64_t d, bool changed, timer_fn f) {
+static void deadline_timer(struct pollDesc *pd, struct timer *t, bool *run, uint64_t *seq,
+                           int64_t d, bool changed, timer_fn f)
+{
     if (*run && !changed)
         return;
     if (*run)
@@ -218,8 +262,10 @@ static void deadline_timer(struct pollDesc *pd, struct timer *t, bool *run, uint
     *run = d > 0;
 }
 
-/* netpoll.go poll_runtime_pollSetDeadline. One timer serves both directions when their deadlines are equal. */
-static void pollSetDeadline(struct pollDesc *pd, int64_t d, enum poll_mode mode) {
+/* netpoll.go poll_runtime_pollSetDeadline. One timer serves both directions when their deadlines
+ * are equal. */
+static void pollSetDeadline(struct pollDesc *pd, int64_t d, enum poll_mode mode)
+{
     lock(&pd->lock);
     if (pd->closing) {
         unlock(&pd->lock);
@@ -237,7 +283,8 @@ static void pollSetDeadline(struct pollDesc *pd, int64_t d, enum poll_mode mode)
     bool combo = pd->rd > 0 && pd->rd == pd->wd;
     deadline_timer(pd, &pd->rt, &pd->rrun, &pd->rseq, pd->rd, pd->rd != rd0 || combo != combo0,
                    combo ? netpollDeadline : netpollReadDeadline);
-    deadline_timer(pd, &pd->wt, &pd->wrun, &pd->wseq, combo ? 0 : pd->wd, pd->wd != wd0 || combo != combo0, netpollWriteDeadline);
+    deadline_timer(pd, &pd->wt, &pd->wrun, &pd->wseq, combo ? 0 : pd->wd,
+                   pd->wd != wd0 || combo != combo0, netpollWriteDeadline);
     int32_t delta = 0;
     struct g *rg = pd->rd < 0 ? netpollunblock(pd, POLL_R, /*ioready*/ false, &delta) : NULL;
     struct g *wg = pd->wd < 0 ? netpollunblock(pd, POLL_W, /*ioready*/ false, &delta) : NULL;
@@ -246,7 +293,8 @@ static void pollSetDeadline(struct pollDesc *pd, int64_t d, enum poll_mode mode)
 }
 
 /* netpoll.go poll_runtime_pollUnblock: the first half of a close. */
-static void pollUnblock(struct pollDesc *pd) {
+static void pollUnblock(struct pollDesc *pd)
+{
     lock(&pd->lock);
     if (pd->closing)
         throw("runtime: unblock on closing polldesc");
@@ -266,8 +314,10 @@ static void pollUnblock(struct pollDesc *pd) {
     netpollgoready_delta(rg, wg, delta);
 }
 
-/* netpoll.go poll_runtime_pollClose. Descriptors are not reused, so there is no cache of pollDescs to go back to. */
-static void pollClose(struct pollDesc *pd) {
+/* netpoll.go poll_runtime_pollClose. Descriptors are not reused, so there is no cache of pollDescs
+ * to go back to. */
+static void pollClose(struct pollDesc *pd)
+{
     if (!pd->closing)
         throw("runtime: close polldesc w/o unblock");
     if (a_load(&pd->wg) > pdReady || a_load(&pd->rg) > pdReady)

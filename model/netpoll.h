@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The network poller (netpoll.go, netpoll_epoll.go) and what feeds it (env.c: arrival processes of descriptors).
+/* The network poller (netpoll.go, netpoll_epoll.go) and what feeds it (env.c: arrival processes of
+ * descriptors).
  *
- * A descriptor is an object of the program; its fd is the dense index below nfd. Words rg and wg, each:
+ * A descriptor is an object of the program; its fd is the dense index below nfd. Words rg and wg,
+ * each:
  *
  *   pdNil -> pdWait          netpollblock: a G is about to park
  *   pdWait -> G              netpollblockcommit: it is parked (netpollWaiters + 1)
@@ -17,9 +19,9 @@
 enum poll_error { pollNoError, pollErrClosing, pollErrTimeout };
 enum poll_mode { POLL_R = 1, POLL_W = 2, POLL_RW = 3 }; /* as in struct poll_event */
 
-#define pdNil ((uintptr_t)0)
+#define pdNil   ((uintptr_t)0)
 #define pdReady ((uintptr_t)1)
-#define pdWait ((uintptr_t)2)
+#define pdWait  ((uintptr_t)2)
 
 typedef ATOMIC(uintptr_t) pollword;
 typedef ATOMIC(int64_t) pollstamp;
@@ -37,14 +39,15 @@ struct pollDesc {
 };
 
 /* internal/poll.fdMutex: one reader and one writer at a time, the others sleep on the semaphores.
- * Bits: 0 closed, 1 read-locked, 2 write-locked, 3-22 references, 23-42 readers that wait, 43-62 writers that wait. */
+ * Bits: 0 closed, 1 read-locked, 2 write-locked, 3-22 references, 23-42 readers that wait, 43-62
+ * writers that wait. */
 struct fdMutex {
     ATOMIC(uint64_t) state;
     semaword rsema, wsema;
 };
 
-/* The outside world's end: requests that arrive and are read, numbered from 0. Env callbacks write arrived and stamp; the
- * poller's edge is what tells a parked reader. */
+/* The outside world's end: requests that arrive and are read, numbered from 0. Env callbacks write
+ * arrived and stamp; the poller's edge is what tells a parked reader. */
 struct envfd {
     const struct arrivals *process; /* NULL: nothing ever arrives */
     ATOMIC(uint64_t) arrived;
@@ -56,7 +59,7 @@ struct envfd {
     struct mutex lock;
     uint64_t made; /* arrivals begun */
     uint64_t rng;
-    int64_t zero;  /* when its time began */
+    int64_t zero; /* when its time began */
 };
 enum { ENV_BACKLOG = 4096 }; /* SOMAXCONN */
 
@@ -83,9 +86,10 @@ struct netpoll {
 
 /* ---- for the scheduler ---- */
 static void netpoll_world_init(void); /* once, after rt.prog is set */
-static void env_start(void);          /* before main runs: opens the descriptors, schedules arrivals */
-/* delay < 0: block (1.13: until something is ready), 0: look, > 0: at most that long. Ready Gs are pushed on list, so they
- * come off it in reverse. Returns what to add to the waiters AFTER they are readied (<=1.21: 0). */
+static void env_start(void); /* before main runs: opens the descriptors, schedules arrivals */
+/* delay < 0: block (1.13: until something is ready), 0: look, > 0: at most that long. Ready Gs are
+ * pushed on list, so they come off it in reverse. Returns what to add to the waiters AFTER they are
+ * readied (<=1.21: 0). */
 static int32_t netpoll(int64_t delay, struct gList *list);
 static bool netpollinited(void);
 static bool netpollAnyWaiters(void);
@@ -94,19 +98,24 @@ static void netpollBreak(void);
 static void netpollGenericInit(void);
 static void wakeNetPoller(int64_t when); /* spin.c */
 
-/* ---- for programs. When an operation is over its result is in gp->opval: 0, or for a read the number of the request;
- * -1 (closed) and -2 (deadline) otherwise. A read leaves the request's arrival time in gp->param. ---- */
-static struct pollfd *netpoll_open(int32_t arrivals); /* index of the arrival process, -1: none. NULL: too many */
-static enum opres netpoll_wait_op(struct g *gp, struct pollfd *fd, enum poll_mode mode); /* POLL_R or POLL_W */
-static enum opres netpoll_read_op(struct g *gp, struct pollfd *fd);  /* FD.Read: parks while read(2) finds nothing */
+/* ---- for programs. When an operation is over its result is in gp->opval: 0, or for a read the
+ * number of the request; -1 (closed) and -2 (deadline) otherwise. A read leaves the request's
+ * arrival time in gp->param. ---- */
+static struct pollfd *netpoll_open(
+    int32_t arrivals); /* index of the arrival process, -1: none. NULL: too many */
+static enum opres netpoll_wait_op(struct g *gp, struct pollfd *fd,
+                                  enum poll_mode mode); /* POLL_R or POLL_W */
+static enum opres netpoll_read_op(
+    struct g *gp, struct pollfd *fd); /* FD.Read: parks while read(2) finds nothing */
 static enum opres netpoll_write_op(struct g *gp, struct pollfd *fd); /* FD.Write of an answer */
 /* FD.Close: wakes its users and waits until they are gone. */
 static enum opres netpoll_close_op(struct g *gp, struct pollfd *fd);
-static void netpoll_set_deadline(struct pollfd *fd, int64_t d, enum poll_mode mode); /* in d ns; d < 0: none */
+static void netpoll_set_deadline(struct pollfd *fd, int64_t d,
+                                 enum poll_mode mode); /* in d ns; d < 0: none */
 
 /* env.c */
 static void env_init(struct pollfd *fd, int32_t arrivals);
-static void env_begin(struct pollfd *fd);           /* its arrivals start */
+static void env_begin(struct pollfd *fd); /* its arrivals start */
 static bool env_take(struct envfd *e, uint64_t *request, int64_t *when);
 static bool env_readable(struct envfd *e);
 static void env_answered(struct pollfd *fd);

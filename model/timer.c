@@ -3,24 +3,26 @@
  *
  * A timer's state is three bits, guarded by its own lock; astate is their copy at the last unlock.
  *
- *   (none)                -> Heaped                    maybeAdd, when somebody needs it to fire
- *   Heaped                -> Heaped|Modified           modify: the heap's copy of when is stale
- *   Heaped                -> Heaped|Modified|Zombie    stop; unlockAndRun of a timer without period
- *   Heaped                -> Heaped|Zombie             unblockTimerChan: nobody looks at its channel
- *   Heaped|Zombie         -> Heaped                    blockTimerChan, modify: wanted again
- *   Heaped|Modified       -> Heaped                    updateHeap at the head, adjust anywhere
- *   Heaped|...|Zombie     -> (none)                    updateHeap, cleanHead, adjust: out of the heap
+ *   (none)            -> Heaped                   maybeAdd: somebody needs it to fire
+ *   Heaped            -> Heaped|Modified          modify: the heap's copy of when is stale
+ *   Heaped            -> Heaped|Modified|Zombie   stop; unlockAndRun of one without period
+ *   Heaped            -> Heaped|Zombie            unblockTimerChan: nobody waits on its channel
+ *   Heaped|Zombie     -> Heaped                   blockTimerChan, modify: wanted again
+ *   Heaped|Modified   -> Heaped                   updateHeap at the head, adjust anywhere
+ *   Heaped|...|Zombie -> (none)                   updateHeap, cleanHead, adjust: out of the heap
  *
- * Only the holder of the heap's lock moves entries, so stop and modify never touch the heap of another P: they mark the timer
- * and publish a lower bound (minWhenModified). wakeTime, read without a lock, is the smaller of that and the heap's head.
+ * Only the holder of the heap's lock moves entries, so stop and modify never touch the heap of
+ * another P: they mark the timer and publish a lower bound (minWhenModified). wakeTime, read
+ * without a lock, is the smaller of that and the heap's head.
  *
- * A timer with a channel is in a heap only while a G is blocked on the channel. Otherwise a receive, len or select runs it
- * when it looks (maybeRunChan). */
+ * A timer with a channel is in a heap only while a G is blocked on the channel. Otherwise a
+ * receive, len or select runs it when it looks (maybeRunChan). */
 #include "objs.h"
 
 enum { timerHeaped = 1, timerModified = 2, timerZombie = 4 };
 
-static struct timeTimer *timer_chan(struct timer *t) {
+static struct timeTimer *timer_chan(struct timer *t)
+{
     if (!t->isChan)
         badTimer();
     return (struct timeTimer *)t; /* its first member */
@@ -28,8 +30,10 @@ static struct timeTimer *timer_chan(struct timer *t) {
 
 static void timers_lock(struct timers *ts) { lock(&ts->mu); }
 
-/* len changes only here: pidleput must never see 0 for a heap whose only timer is taken out and put back. */
-static void timers_unlock(struct timers *ts) {
+/* len changes only here: pidleput must never see 0 for a heap whose only timer is taken out and put
+ * back. */
+static void timers_unlock(struct timers *ts)
+{
     a_store(&ts->len, ts->n);
     unlock(&ts->mu);
 }
@@ -37,13 +41,15 @@ static void timers_unlock(struct timers *ts) {
 static void timer_lock(struct timer *t) { lock(&t->mu); }
 
 /* Publishes the state for those who look without the lock: cleanHead, adjust, run, maybeRunChan. */
-static void timer_unlock(struct timer *t) {
+static void timer_unlock(struct timer *t)
+{
     a_store(&t->astate, t->state);
     unlock(&t->mu);
 }
 
 /* time.go timers.deleteMin. */
-static void deleteMin(struct timers *ts) {
+static void deleteMin(struct timers *ts)
+{
     struct timer *t = ts->heap[0].timer;
     if (t->ts != ts)
         throw("wrong timers");
@@ -55,7 +61,8 @@ static void deleteMin(struct timers *ts) {
 }
 
 /* time.go timer.updateHeap. Both locks are held, t is the head. True: the head changed. */
-static bool updateHeap(struct timer *t) {
+static bool updateHeap(struct timer *t)
+{
     struct timers *ts = t->ts;
     if (ts == NULL || t != ts->heap[0].timer)
         badTimer();
@@ -77,7 +84,8 @@ static bool updateHeap(struct timer *t) {
 }
 
 /* time.go timers.addHeap. The heap's lock is held or the world is stopped. */
-static void addHeap(struct timers *ts, struct timer *t) {
+static void addHeap(struct timers *ts, struct timer *t)
+{
     if (!netpollinited())
         netpollGenericInit(); /* somebody must be able to sleep until a timer */
     if (t->ts != NULL)
@@ -88,12 +96,15 @@ static void addHeap(struct timers *ts, struct timer *t) {
 }
 
 /* time.go timer.needsAdd. */
-static bool needsAdd(const struct timer *t) {
+static bool needsAdd(const struct timer *t)
+{
     return (t->state & timerHeaped) == 0 && t->when > 0 && (!t->isChan || t->blocked > 0);
 }
 
-/* The tail of the heap is cheap to clean, and then a zombie at the head is not replaced by another one. True: it was one. */
-static bool cleanTail(struct timers *ts) {
+/* The tail of the heap is cheap to clean, and then a zombie at the head is not replaced by another
+ * one. True: it was one. */
+static bool cleanTail(struct timers *ts)
+{
     struct timer *t = ts->heap[ts->n - 1].timer;
     if ((a_load(&t->astate) & timerZombie) == 0)
         return false;
@@ -109,7 +120,8 @@ static bool cleanTail(struct timers *ts) {
 }
 
 /* time.go timers.cleanHead. Go also stops when the GC wants to stop this G. */
-static void cleanHead(struct timers *ts) {
+static void cleanHead(struct timers *ts)
+{
     while (ts->n > 0) {
         if (cleanTail(ts))
             continue;
@@ -127,14 +139,16 @@ static void cleanHead(struct timers *ts) {
 }
 
 /* time.go timers.wakeTime. adjust relies on the order of the two loads. */
-static int64_t wakeTime_v2(struct timers *ts) {
+static int64_t wakeTime_v2(struct timers *ts)
+{
     int64_t next = a_load(&ts->minWhenModified);
     int64_t when = a_load(&ts->minWhenHeap);
     return when == 0 || (next != 0 && next < when) ? next : when;
 }
 
 /* time.go timer.maybeAdd. No lock is held: a heap's lock comes before a timer's. */
-static void maybeAdd(struct timer *t) {
+static void maybeAdd(struct timer *t)
+{
     struct m *mp = acquirem(); /* the heap must stay the current P's until the timer is in */
     struct timers *ts = timers_own();
     timers_lock(ts);
@@ -156,28 +170,33 @@ static void maybeAdd(struct timer *t) {
         wakeNetPoller(when);
 }
 
-static void zombie_set(struct timer *t) {
+static void zombie_set(struct timer *t)
+{
     if ((t->state & timerZombie) == 0) {
         t->state |= timerZombie;
         a_add(&t->ts->zombies, 1);
     }
 }
 
-static void zombie_clear(struct timer *t) {
+static void zombie_clear(struct timer *t)
+{
     if ((t->state & timerZombie) != 0) {
         t->state &= (uint8_t)~timerZombie;
         a_add(&t->ts->zombies, -1);
     }
 }
 
-/* Makes a send in flight stale. True: one was, and will not happen. Both locks of the timer are held. */
-static bool chan_invalidate(struct timer *t, int64_t period) {
+/* Makes a send in flight stale. True: one was, and will not happen. Both locks of the timer are
+ * held. */
+static bool chan_invalidate(struct timer *t, int64_t period)
+{
     t->seq++;
     return period == 0 && a_load(&timer_chan(t)->isSending) > 0;
 }
 
 /* time.go timer.stop. It may be in the heap of another P, whose holder will take it out. */
-static bool stop_v2(struct timer *t) {
+static bool stop_v2(struct timer *t)
+{
     if (t->isChan)
         lock(&timer_chan(t)->sendLock);
     timer_lock(t);
@@ -199,7 +218,8 @@ static bool stop_v2(struct timer *t) {
 }
 
 /* A timer in a heap got a new time. True: it may be the earliest of that heap. */
-static bool modify_heaped(struct timer *t) {
+static bool modify_heaped(struct timer *t)
+{
     t->state |= timerModified;
     zombie_clear(t);
     int64_t min = a_load(&t->ts->minWhenModified);
@@ -212,7 +232,9 @@ static bool modify_heaped(struct timer *t) {
 }
 
 /* time.go timer.modify. */
-static bool modify_v2(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg, uint64_t seq) {
+static bool modify_v2(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg,
+                      uint64_t seq)
+{
     if (t->isChan)
         lock(&timer_chan(t)->sendLock);
     timer_lock(t);
@@ -243,7 +265,8 @@ static bool modify_v2(struct timer *t, int64_t when, int64_t period, timer_fn f,
 }
 
 /* One entry of adjust. True: the heap order is broken now; *gone: the last entry took its place. */
-static bool adjust_one(struct timers *ts, uint32_t i, bool *gone) {
+static bool adjust_one(struct timers *ts, uint32_t i, bool *gone)
+{
     struct timer *t = ts->heap[i].timer;
     *gone = false;
     if (t->ts != ts)
@@ -270,10 +293,12 @@ static bool adjust_one(struct timers *ts, uint32_t i, bool *gone) {
     return changed;
 }
 
-/* time.go timers.adjust: puts every modified timer in its place. minWhenHeap takes over minWhenModified's bound before that is
- * zeroed, so that wakeTime is never too late, and is made exact at the end. A concurrent modify either is seen by the scan
- * (it published astate first) or lowers minWhenModified after the zeroing. */
-static void adjust(struct timers *ts, int64_t now, bool force) {
+/* time.go timers.adjust: puts every modified timer in its place. minWhenHeap takes over
+ * minWhenModified's bound before that is zeroed, so that wakeTime is never too late, and is made
+ * exact at the end. A concurrent modify either is seen by the scan (it published astate first) or
+ * lowers minWhenModified after the zeroing. */
+static void adjust(struct timers *ts, int64_t now, bool force)
+{
     if (!force) {
         int64_t first = a_load(&ts->minWhenModified);
         if (first == 0 || first > now)
@@ -297,9 +322,11 @@ static void adjust(struct timers *ts, int64_t now, bool force) {
     updateMinWhenHeap(ts);
 }
 
-/* The send of a channel timer whose locks are dropped. sendLock is held across it; stop and modify change seq under both locks,
- * so a changed seq says that this firing must not be seen. */
-static void run_chan(struct timer *t, timer_fn f, void *arg, uint64_t seq, int64_t when, int64_t delay) {
+/* The send of a channel timer whose locks are dropped. sendLock is held across it; stop and modify
+ * change seq under both locks, so a changed seq says that this firing must not be seen. */
+static void run_chan(struct timer *t, timer_fn f, void *arg, uint64_t seq, int64_t when,
+                     int64_t delay)
+{
     struct timeTimer *tt = timer_chan(t);
     lock(&tt->sendLock);
     if (t->period == 0 && a_add(&tt->isSending, -1) < 0)
@@ -309,8 +336,10 @@ static void run_chan(struct timer *t, timer_fn f, void *arg, uint64_t seq, int64
     unlock(&tt->sendLock);
 }
 
-/* time.go timer.unlockAndRun. t is locked and is unlocked; its heap, if any, is locked, dropped around f and locked again. */
-static void unlockAndRun(struct timer *t, int64_t now) {
+/* time.go timer.unlockAndRun. t is locked and is unlocked; its heap, if any, is locked, dropped
+ * around f and locked again. */
+static void unlockAndRun(struct timer *t, int64_t now)
+{
     if ((t->state & (timerModified | timerZombie)) != 0)
         badTimer();
     timer_fn f = t->f;
@@ -339,7 +368,8 @@ static void unlockAndRun(struct timer *t, int64_t now) {
 }
 
 /* time.go timers.run. 0: ran one; -1: the heap is empty; else when the head is due. */
-static int64_t run_v2(struct timers *ts, int64_t now) {
+static int64_t run_v2(struct timers *ts, int64_t now)
+{
     for (;;) {
         if (ts->n == 0)
             return -1;
@@ -367,7 +397,8 @@ static int64_t run_v2(struct timers *ts, int64_t now) {
 }
 
 /* Only the owner cleans its heap of zombies, to keep thieves off the lock. */
-static bool many_zombies(struct timers *ts) {
+static bool many_zombies(struct timers *ts)
+{
     if (ts != timers_own())
         return false;
     int32_t zombies = a_load(&ts->zombies);
@@ -375,7 +406,8 @@ static bool many_zombies(struct timers *ts) {
 }
 
 /* time.go timers.check. */
-static struct timer_check check_v2(struct timers *ts, int64_t now) {
+static struct timer_check check_v2(struct timers *ts, int64_t now)
+{
     struct timer_check r = {.now = now};
     int64_t next = wakeTime_v2(ts);
     if (next == 0)
@@ -404,9 +436,10 @@ static struct timer_check check_v2(struct timers *ts, int64_t now) {
     return r;
 }
 
-/* time.go timers.take. The world is stopped: no locks. As in Go, astate keeps its old value: a zombie that is dropped here still looks
- * Heaped to maybeRunChan until somebody locks the timer. */
-static void take_v2(struct timers *ts, struct timers *src) {
+/* time.go timers.take. The world is stopped: no locks. As in Go, astate keeps its old value: a
+ * zombie that is dropped here still looks Heaped to maybeRunChan until somebody locks the timer. */
+static void take_v2(struct timers *ts, struct timers *src)
+{
     if (src->n == 0)
         return;
     for (uint32_t i = 0; i < src->n; i++) {
@@ -428,7 +461,8 @@ static void take_v2(struct timers *ts, struct timers *src) {
 }
 
 /* time.go timer.maybeRunChan: a channel operation looks at c. No lock is held. */
-static void timer_maybeRunChan(struct timer *t, struct hchan *c) {
+static void timer_maybeRunChan(struct timer *t, struct hchan *c)
+{
     (void)c;
     if ((a_load(&t->astate) & timerHeaped) != 0)
         return; /* the heap's owner is in charge */
@@ -441,8 +475,10 @@ static void timer_maybeRunChan(struct timer *t, struct hchan *c) {
     unlockAndRun(t, now);
 }
 
-/* time.go blockTimerChan: a G is about to park on c, whose lock (and maybe those of other channels) is held. */
-static void blockTimerChan(struct hchan *c) {
+/* time.go blockTimerChan: a G is about to park on c, whose lock (and maybe those of other channels)
+ * is held. */
+static void blockTimerChan(struct hchan *c)
+{
     struct timer *t = c->timer;
     timer_lock(t);
     t->blocked++;
@@ -454,8 +490,10 @@ static void blockTimerChan(struct hchan *c) {
         maybeAdd(t);
 }
 
-/* time.go unblockTimerChan. The last one leaves: out of the heap, but when stays, so that a later look can run it. */
-static void unblockTimerChan(struct hchan *c) {
+/* time.go unblockTimerChan. The last one leaves: out of the heap, but when stays, so that a later
+ * look can run it. */
+static void unblockTimerChan(struct hchan *c)
+{
     struct timer *t = c->timer;
     timer_lock(t);
     if (!t->isChan || t->blocked == 0)
@@ -466,8 +504,10 @@ static void unblockTimerChan(struct hchan *c) {
     timer_unlock(t);
 }
 
-/* time.syncTimer. GODEBUG=asynctimerchan=1, the default below go 1.23, gives plain buffered channels; 1.27 took it away. */
-static bool timer_sync_chans(void) {
+/* time.syncTimer. GODEBUG=asynctimerchan=1, the default below go 1.23, gives plain buffered
+ * channels; 1.27 took it away. */
+static bool timer_sync_chans(void)
+{
     if (!prof->timers_v2 || !prof->sync_timer_chan)
         return false;
     return prof->release >= 27 || (prof->async_timer_chan == 0 && prof->main_go_line >= 23);
@@ -475,17 +515,17 @@ static bool timer_sync_chans(void) {
 
 /* ---- the entry points: by generation ---- */
 
-static void timers_init(struct timers *ts) {
-    lockInit(&ts->mu, lockRankTimers);
-}
+static void timers_init(struct timers *ts) { lockInit(&ts->mu, lockRankTimers); }
 
-static void timer_init(struct timer *t, timer_fn f, void *arg) {
+static void timer_init(struct timer *t, timer_fn f, void *arg)
+{
     *t = (struct timer){.f = f, .arg = arg};
     if (prof->timers_v2)
         lockInit(&t->mu, lockRankTimer);
 }
 
-static struct timer_check timers_check(struct p *pp, int64_t now) {
+static struct timer_check timers_check(struct p *pp, int64_t now)
+{
     if (prof->timers_v2)
         return check_v2(&pp->timers, now);
     if (prof->per_p_timers)
@@ -493,7 +533,8 @@ static struct timer_check timers_check(struct p *pp, int64_t now) {
     return (struct timer_check){.now = now};
 }
 
-static int64_t timers_wakeTime(struct p *pp) {
+static int64_t timers_wakeTime(struct p *pp)
+{
     if (prof->timers_v2)
         return wakeTime_v2(&pp->timers);
     return prof->per_p_timers ? nobarrierWakeTime(&pp->timers) : 0;
@@ -501,9 +542,11 @@ static int64_t timers_wakeTime(struct p *pp) {
 
 static uint32_t timers_len(struct p *pp) { return a_load(&pp->timers.len); }
 
-/* proc.go updateTimerPMask (1.16-1.22), the first lines of pidleput (1.23+). sched.lock is held. A timer may be
- * added meanwhile only by the P itself or by a P-less M, never to an idle P: 1.22 and older did not rely on it. */
-static void updateTimerPMask(struct p *pp) {
+/* proc.go updateTimerPMask (1.16-1.22), the first lines of pidleput (1.23+). sched.lock is held. A
+ * timer may be added meanwhile only by the P itself or by a P-less M, never to an idle P: 1.22 and
+ * older did not rely on it. */
+static void updateTimerPMask(struct p *pp)
+{
     if (a_load(&pp->timers.len) > 0)
         return;
     if (prof->timers_v2) {
@@ -516,14 +559,16 @@ static void updateTimerPMask(struct p *pp) {
     unlock(&pp->timers.mu);
 }
 
-static void moveTimers(struct timers *dst, struct timers *src) {
+static void moveTimers(struct timers *dst, struct timers *src)
+{
     if (prof->timers_v2)
         take_v2(dst, src);
     else if (prof->per_p_timers)
         moveTimers_v1(dst, src);
 }
 
-static int64_t timeSleepUntil(void) {
+static int64_t timeSleepUntil(void)
+{
     if (!prof->per_p_timers)
         return timeSleepUntil_v0();
     int64_t next = TIMER_MAX_WHEN;
@@ -540,13 +585,16 @@ static int64_t timeSleepUntil(void) {
     return next;
 }
 
-static bool timer_stop(struct timer *t) {
+static bool timer_stop(struct timer *t)
+{
     if (prof->timers_v2)
         return stop_v2(t);
     return prof->per_p_timers ? deltimer(t) : stop_v0(t);
 }
 
-static bool timer_modify(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg, uint64_t seq) {
+static bool timer_modify(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg,
+                         uint64_t seq)
+{
     if (when <= 0)
         throw("timer when must be positive");
     if (period < 0)
@@ -563,6 +611,7 @@ static bool timer_modify(struct timer *t, int64_t when, int64_t period, timer_fn
     return modify_v0(t, when, period, f, arg, seq);
 }
 
-static bool timer_reset(struct timer *t, int64_t when, int64_t period) {
+static bool timer_reset(struct timer *t, int64_t when, int64_t period)
+{
     return timer_modify(t, when, period, NULL, NULL, 0);
 }

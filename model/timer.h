@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Timers (time.go), three generations behind one set of names. Included by runtime2.h.
  *
- *   1.13        timer_buckets.c  64 heaps, each served by a goroutine (timerproc) that sleeps in a system call
- *   1.14-1.22   timer_v1.c       a heap per P, every timer has a status word that is changed by CAS only
- *   1.23-       timer.c          a heap per P of (timer, when) pairs, a lock per timer, lazily queued channel timers
+ *   1.13       timer_buckets.c  64 heaps, each served by a goroutine that sleeps in system calls
+ *   1.14-1.22  timer_v1.c       a heap per P; a status word per timer, changed by CAS only
+ *   1.23-      timer.c          a heap per P, a lock per timer, channel timers queued when needed
  *
- * timer_heap.c is the heap that all share; the functions below pick the generation (end of timer.c).
- * timesleep.c is package time: Sleep, Timer, Ticker, AfterFunc, After. Nothing here parks except timeSleep.
+ * timer_heap.c is the heap that all share; the functions below pick the generation (end of
+ * timer.c). timesleep.c is package time: Sleep, Timer, Ticker, AfterFunc, After. Nothing here parks
+ * except timeSleep.
  *
- * Locks: timers.mu is held while a heap is read or changed and dropped around a callback; timer.mu (third generation) guards the
- * timer's fields and is taken inside timers.mu; timeTimer.sendLock is taken before both. */
+ * Locks: timers.mu is held while a heap is read or changed and dropped around a callback; timer.mu
+ * (third generation) guards the timer's fields and is taken inside timers.mu; timeTimer.sendLock is
+ * taken before both. */
 #ifndef MODEL_TIMER_H
 #define MODEL_TIMER_H
 
@@ -85,43 +87,51 @@ struct g;
 struct p;
 struct hchan;
 
-
 /* ---- for the scheduler (proc.c, sysmon.c, stw.c) ---- */
-static void timers_world_init(void);          /* once, after the profile is set and before the first P */
-static void timers_init(struct timers *ts);   /* p.init, for a new struct p */
+static void timers_world_init(void); /* once, after the profile is set and before the first P */
+static void timers_init(struct timers *ts); /* p.init, for a new struct p */
 /* timers.check, checkTimers <=1.22; nothing in 1.13. now may be 0 (= ask the clock if needed). */
 static struct timer_check timers_check(struct p *pp, int64_t now);
 static int64_t timers_wakeTime(struct p *pp); /* 0: none */
 static uint32_t timers_len(struct p *pp);     /* racy */
-static void updateTimerPMask(struct p *pp);   /* pidleput: clears the bit when the heap is empty (1.16+) */
+static void updateTimerPMask(
+    struct p *pp); /* pidleput: clears the bit when the heap is empty (1.16+) */
 static void moveTimers(struct timers *dst, struct timers *src); /* p.destroy, world stopped */
-static int64_t timeSleepUntil(void);          /* TIMER_MAX_WHEN: no timer; takes allpLock */
-static bool shouldStealTimers(struct p *p2);  /* 1.14, 1.15 */
+static int64_t timeSleepUntil(void);         /* TIMER_MAX_WHEN: no timer; takes allpLock */
+static bool shouldStealTimers(struct p *p2); /* 1.14, 1.15 */
 
 /* ---- for users of timers inside the runtime ---- */
 static void timer_init(struct timer *t, timer_fn f, void *arg);
 static bool timer_stop(struct timer *t); /* true: it had not run */
 /* f NULL keeps f, arg and seq. true: it had not run. */
-static bool timer_modify(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg, uint64_t seq);
+static bool timer_modify(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg,
+                         uint64_t seq);
 static bool timer_reset(struct timer *t, int64_t when, int64_t period);
 
-/* ---- for channels (chan.c, select.c): hooks of hchan.timer, which is NULL unless the channel is synchronous (1.23+) ---- */
-static void timer_maybeRunChan(struct timer *t, struct hchan *c); /* before an operation looks at c, its lock not held */
-static void blockTimerChan(struct hchan *c);                      /* a G parks on c, its lock held */
-static void unblockTimerChan(struct hchan *c);                    /* it is off c, lock held */
-static bool timer_sync_chans(void); /* does this world have such channels at all */
+/* ---- for channels (chan.c, select.c): hooks of hchan.timer, which is NULL unless the channel is
+ * synchronous (1.23+) ---- */
+static void timer_maybeRunChan(
+    struct timer *t, struct hchan *c);       /* before an operation looks at c, its lock not held */
+static void blockTimerChan(struct hchan *c); /* a G parks on c, its lock held */
+static void unblockTimerChan(struct hchan *c); /* it is off c, lock held */
+static bool timer_sync_chans(void);            /* does this world have such channels at all */
 /* chan.c */
-static bool timerchandrain(struct hchan *c);                 /* empties the buffer; true: something was in it */
-static void chan_set_timer(struct hchan *c, struct timer *t); /* c.timer = t, before anybody uses c */
-static bool selectnbsend(struct hchan *c, int64_t val);      /* non-blocking send, on g0 or on a G; true: sent */
+static bool timerchandrain(struct hchan *c); /* empties the buffer; true: something was in it */
+static void chan_set_timer(struct hchan *c,
+                           struct timer *t); /* c.timer = t, before anybody uses c */
+static bool selectnbsend(struct hchan *c,
+                         int64_t val); /* non-blocking send, on g0 or on a G; true: sent */
 
 /* ---- package time (timesleep.c) ---- */
 static enum opres timeSleep(struct g *gp, int64_t ns);
-static struct timeTimer *newTimer(int64_t when, timer_fn f, void *arg); /* the runtime's own: f runs on g0, must not block */
-static int64_t time_when(int64_t d); /* now + d, saturated */
+static struct timeTimer *newTimer(int64_t when, timer_fn f,
+                                  void *arg); /* the runtime's own: f runs on g0, must not block */
+static int64_t time_when(int64_t d);          /* now + d, saturated */
 static struct timeTimer *time_NewTimer(int64_t d, struct hchan *c);
-static struct timeTimer *time_NewTicker(int64_t d, struct hchan *c); /* d > 0, else the caller panics first */
-static struct timeTimer *time_AfterFunc(int64_t d, uint32_t func, const int64_t *args, uint32_t nargs, int32_t group);
+static struct timeTimer *time_NewTicker(int64_t d,
+                                        struct hchan *c); /* d > 0, else the caller panics first */
+static struct timeTimer *time_AfterFunc(int64_t d, uint32_t func, const int64_t *args,
+                                        uint32_t nargs, int32_t group);
 static bool time_Stop(struct timeTimer *t);
 static bool time_Reset(struct timeTimer *t, int64_t d);
 static void time_ResetTicker(struct timeTimer *t, int64_t d);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Timers of Go 1.13 (time.go): 64 buckets, each a heap, a lock and a goroutine.
  *
- * timerproc runs what is due, then sleeps until the head is due: in a system call, on its note, so it costs an M and a hand-off of
- * its P every time. A new earliest timer wakes it.
+ * timerproc runs what is due, then sleeps until the head is due: in a system call, on its note, so
+ * it costs an M and a hand-off of its P every time. A new earliest timer wakes it.
  *
- *   not created -> running                 the first timer of the bucket starts the goroutine
- *   running     -> sleeping                notetsleepg; sleepUntil says for how long
- *   running     -> rescheduling            no timer left: parked
- *   sleeping, rescheduling -> running      addtimerLocked, when the new timer is the earliest; or the time is up
- * All under the bucket's lock. */
+ *   not created -> running              the first timer of the bucket starts the goroutine
+ *   running     -> sleeping             notetsleepg; sleepUntil says for how long
+ *   running     -> rescheduling         no timer left: parked
+ *   sleeping, rescheduling -> running   addtimerLocked of a new earliest timer; the time is up
+ *
+ * All of it under the bucket's lock. */
 #include "step.h"
 
 enum { timersLen = 64 };
@@ -21,28 +22,33 @@ struct timersBucket {
     struct note waitnote;
 };
 
-static void timers_world_init(void) {
+static void timers_world_init(void)
+{
     if (prof->per_p_timers)
         return;
-    rt->timersBuckets = host_alloc(timersLen * sizeof(struct timersBucket), _Alignof(struct timersBucket));
+    rt->timersBuckets = host_alloc(timersLen * sizeof(struct timersBucket),
+                                   _Alignof(struct timersBucket));
     for (int i = 0; i < timersLen; i++)
         lockInit(&rt->timersBuckets[i].heap.mu, lockRankTimers);
 }
 
 /* time.go timer.assignBucket. */
-static struct timersBucket *assignBucket(struct timer *t) {
+static struct timersBucket *assignBucket(struct timer *t)
+{
     const struct p *pp = a_own(&getm()->p);
     t->v0.tb = &rt->timersBuckets[(uint32_t)pp->id % timersLen];
     return t->v0.tb;
 }
 
-static void timerproc_start(struct timersBucket *tb) {
+static void timerproc_start(struct timersBucket *tb)
+{
     tb->created = true;
     tb->gp = newsysproc(STEP_timerproc, tb);
 }
 
 /* time.go addtimerLocked. */
-static void addtimerLocked(struct timersBucket *tb, struct timer *t) {
+static void addtimerLocked(struct timersBucket *tb, struct timer *t)
+{
     if (heap_push(&tb->heap, t, t->when) != 0)
         return;
     if (tb->sleeping && tb->sleepUntil > t->when) {
@@ -58,7 +64,8 @@ static void addtimerLocked(struct timersBucket *tb, struct timer *t) {
 }
 
 /* time.go deltimerLocked. False: it is not in the bucket. */
-static bool deltimerLocked(struct timersBucket *tb, struct timer *t) {
+static bool deltimerLocked(struct timersBucket *tb, struct timer *t)
+{
     struct timers *ts = &tb->heap;
     int32_t at = t->v0.i;
     if (at < 0 || (uint32_t)at >= ts->n || ts->heap[at].timer != t)
@@ -73,8 +80,10 @@ static bool deltimerLocked(struct timersBucket *tb, struct timer *t) {
     return true;
 }
 
-/* time.go deltimer. The bucket is forgotten: what adds the timer again chooses anew, as Timer.Reset and the poller do in Go. */
-static bool stop_v0(struct timer *t) {
+/* time.go deltimer. The bucket is forgotten: what adds the timer again chooses anew, as Timer.Reset
+ * and the poller do in Go. */
+static bool stop_v0(struct timer *t)
+{
     struct timersBucket *tb = t->v0.tb;
     if (tb == NULL)
         return false;
@@ -86,7 +95,9 @@ static bool stop_v0(struct timer *t) {
 }
 
 /* time.go addtimer, modtimer. */
-static bool modify_v0(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg, uint64_t seq) {
+static bool modify_v0(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg,
+                      uint64_t seq)
+{
     struct timersBucket *tb = t->v0.tb == NULL ? assignBucket(t) : t->v0.tb;
     lock(&tb->heap.mu);
     bool removed = deltimerLocked(tb, t);
@@ -101,7 +112,8 @@ static bool modify_v0(struct timer *t, int64_t when, int64_t period, timer_fn f,
 }
 
 /* The head is due: out of the heap, or forward by its period. The lock is dropped around f. */
-static void run_v0(struct timersBucket *tb, int64_t now) {
+static void run_v0(struct timersBucket *tb, int64_t now)
+{
     struct timers *ts = &tb->heap;
     struct timer *t = ts->heap[0].timer;
     int64_t when = t->when;
@@ -122,8 +134,10 @@ static void run_v0(struct timersBucket *tb, int64_t now) {
     lock(&ts->mu);
 }
 
-/* time.go timerproc, one turn of its loop. It runs as a goroutine: what f readies lands on the P that timerproc is on. */
-static enum opres step_timerproc(struct g *gp) {
+/* time.go timerproc, one turn of its loop. It runs as a goroutine: what f readies lands on the P
+ * that timerproc is on. */
+static enum opres step_timerproc(struct g *gp)
+{
     struct timersBucket *tb = gp->opobj;
     struct timers *ts = &tb->heap;
     push_step(gp, STEP_timerproc);
@@ -145,7 +159,8 @@ static enum opres step_timerproc(struct g *gp) {
 }
 
 /* time.go timeSleepUntil. */
-static int64_t timeSleepUntil_v0(void) {
+static int64_t timeSleepUntil_v0(void)
+{
     int64_t next = TIMER_MAX_WHEN;
     for (int i = 0; i < timersLen; i++) {
         struct timersBucket *tb = &rt->timersBuckets[i];
@@ -158,7 +173,8 @@ static int64_t timeSleepUntil_v0(void) {
 }
 
 /* time.go timeSleep: the bucket's lock is held until the G is parked. */
-static enum opres timeSleep_v0(struct g *gp, struct timer *t) {
+static enum opres timeSleep_v0(struct g *gp, struct timer *t)
+{
     struct timersBucket *tb = assignBucket(t);
     lock(&tb->heap.mu);
     addtimerLocked(tb, t);

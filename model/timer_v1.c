@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Timers of Go 1.14 to 1.22 (time.go): a heap per P and a status word per timer.
  *
- * Whoever wants to touch a timer moves its status by CAS into one of the locking states (*) and everybody else waits with osyield.
+ * Whoever wants to touch a timer moves its status by CAS into one of the locking states (*) and
+ * everybody else waits with osyield.
  *
- *   NoStatus        -> Modifying* -> Waiting            modtimer, addtimer: into the current P's heap
- *   Removed         -> Modifying* -> Waiting
- *   Waiting         -> Running*   -> NoStatus, Waiting  runtimer (Waiting: it has a period)
- *   Waiting         -> Modifying* -> Deleted            deltimer; the heap is not touched
- *   Waiting         -> Modifying* -> ModifiedEarlier/Later   modtimer; the new time is in nextwhen
- *   ModifiedXX      -> Modifying* -> Deleted, ModifiedYY
- *   ModifiedXX      -> Moving*    -> Waiting            the heap's owner puts it where it belongs
- *   Deleted         -> Modifying* -> ModifiedXX         modtimer brings it back
- *   Deleted         -> Removing*  -> Removed            the heap's owner takes it out
+ *   NoStatus   -> Modifying* -> Waiting              modtimer: into the current P's heap
+ *   Removed    -> Modifying* -> Waiting
+ *   Waiting    -> Running*   -> NoStatus, Waiting    runtimer (Waiting: it has a period)
+ *   Waiting    -> Modifying* -> Deleted              deltimer; the heap is not touched
+ *   Waiting    -> Modifying* -> ModifiedXX           modtimer; the new time is in nextwhen
+ *   ModifiedXX -> Modifying* -> Deleted, ModifiedYY
+ *   ModifiedXX -> Moving*    -> Waiting              the heap's owner puts it where it belongs
+ *   Deleted    -> Modifying* -> ModifiedXX           modtimer brings it back
+ *   Deleted    -> Removing*  -> Removed              the heap's owner takes it out
  *
- * Names as in Go; the fields of struct timers are named after the third generation: minWhenHeap is timer0When, minWhenModified is
- * timerModifiedEarliest, len is numTimers, zombies is deletedTimers. A heap entry's copy of when is always exact. */
+ * Names as in Go; the fields of struct timers are named after the third generation: minWhenHeap is
+ * timer0When, minWhenModified is timerModifiedEarliest, len is numTimers, zombies is deletedTimers.
+ * A heap entry's copy of when is always exact. */
 #include "step.h"
 
 enum timer_status {
@@ -30,7 +32,8 @@ enum timer_status {
     timerMoving,
 };
 
-static void status_set(struct timer *t, uint32_t from, uint32_t to) {
+static void status_set(struct timer *t, uint32_t from, uint32_t to)
+{
     if (!a_cas(&t->v1.status, from, to))
         badTimer();
 }
@@ -38,7 +41,8 @@ static void status_set(struct timer *t, uint32_t from, uint32_t to) {
 static void updateTimer0When(struct timers *ts) { updateMinWhenHeap(ts); }
 
 /* time.go doaddtimer. The heap's lock is held, nobody else can touch t. */
-static void doaddtimer(struct timers *ts, struct timer *t) {
+static void doaddtimer(struct timers *ts, struct timer *t)
+{
     if (!netpollinited())
         netpollGenericInit();
     if (t->ts != NULL)
@@ -49,13 +53,15 @@ static void doaddtimer(struct timers *ts, struct timer *t) {
     a_add(&ts->len, 1);
 }
 
-static void timer_removed(struct timers *ts) {
+static void timer_removed(struct timers *ts)
+{
     if (a_add(&ts->len, -1) == 0 && prof->timer_earliest_reset)
         a_store(&ts->minWhenModified, (int64_t)0);
 }
 
 /* time.go dodeltimer. Returns the lowest index whose entry changed. */
-static uint32_t dodeltimer(struct timers *ts, uint32_t i) {
+static uint32_t dodeltimer(struct timers *ts, uint32_t i)
+{
     struct timer *t = ts->heap[i].timer;
     if (t->ts != ts)
         throw("dodeltimer: wrong P");
@@ -74,7 +80,8 @@ static uint32_t dodeltimer(struct timers *ts, uint32_t i) {
 }
 
 /* time.go dodeltimer0. */
-static void dodeltimer0(struct timers *ts) {
+static void dodeltimer0(struct timers *ts)
+{
     struct timer *t = ts->heap[0].timer;
     if (t->ts != ts)
         throw("dodeltimer0: wrong P");
@@ -84,14 +91,17 @@ static void dodeltimer0(struct timers *ts) {
     timer_removed(ts);
 }
 
-/* 1.14, 1.15 count the timers that wait for an earlier place; any such timer forces a locked scan. */
-static void adjust_count(struct timers *ts, uint32_t status, int32_t d) {
+/* 1.14, 1.15 count the timers that wait for an earlier place; any such timer forces a locked scan.
+ */
+static void adjust_count(struct timers *ts, uint32_t status, int32_t d)
+{
     if (!prof->timer_earliest && status == timerModifiedEarlier)
         a_add(&ts->adjustTimers, d);
 }
 
 /* time.go deltimer. It may be in the heap of another P: that P takes it out. */
-static bool deltimer(struct timer *t) {
+static bool deltimer(struct timer *t)
+{
     for (;;) {
         uint32_t s = a_load(&t->v1.status);
         switch ((enum timer_status)s) {
@@ -113,19 +123,17 @@ static bool deltimer(struct timer *t) {
         case timerDeleted:
         case timerRemoving:
         case timerRemoved:
-        case timerNoStatus:
-            return false;
+        case timerNoStatus: return false;
         case timerRunning:
         case timerMoving:
-        case timerModifying:
-            osyield();
-            break;
+        case timerModifying: osyield(); break;
         }
     }
 }
 
 /* modtimer's first half: takes the status to Modifying with m.locks held. Returns what it was. */
-static uint32_t modtimer_claim(struct timer *t, struct m **mpp) {
+static uint32_t modtimer_claim(struct timer *t, struct m **mpp)
+{
     for (;;) {
         uint32_t s = a_load(&t->v1.status);
         switch ((enum timer_status)s) {
@@ -143,15 +151,14 @@ static uint32_t modtimer_claim(struct timer *t, struct m **mpp) {
         case timerRunning:
         case timerRemoving:
         case timerMoving:
-        case timerModifying:
-            osyield();
-            break;
+        case timerModifying: osyield(); break;
         }
     }
 }
 
 /* It was in no heap: into the current P's. */
-static void modtimer_add(struct timer *t, int64_t when, struct m *mp) {
+static void modtimer_add(struct timer *t, int64_t when, struct m *mp)
+{
     t->when = when;
     struct timers *ts = timers_own();
     lock(&ts->mu);
@@ -163,7 +170,8 @@ static void modtimer_add(struct timer *t, int64_t when, struct m *mp) {
 }
 
 /* It is in a heap, maybe another P's: leave the new time for the heap's owner. */
-static void modtimer_mark(struct timer *t, int64_t when, uint32_t old, struct m *mp) {
+static void modtimer_mark(struct timer *t, int64_t when, uint32_t old, struct m *mp)
+{
     t->v1.nextwhen = when;
     uint32_t s = when < t->when ? timerModifiedEarlier : timerModifiedLater;
     struct timers *ts = t->ts;
@@ -180,7 +188,9 @@ static void modtimer_mark(struct timer *t, int64_t when, uint32_t old, struct m 
 }
 
 /* time.go modtimer. True: it had not run. */
-static bool modtimer(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg, uint64_t seq) {
+static bool modtimer(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg,
+                     uint64_t seq)
+{
     struct m *mp;
     uint32_t s = modtimer_claim(t, &mp);
     if (s == timerDeleted)
@@ -196,8 +206,10 @@ static bool modtimer(struct timer *t, int64_t when, int64_t period, timer_fn f, 
     return s == timerWaiting || s == timerModifiedEarlier || s == timerModifiedLater;
 }
 
-/* A deleted timer leaves the heap at index i. False: its status changed first. *changed as dodeltimer's. */
-static bool remove_deleted(struct timers *ts, uint32_t i, uint32_t *changed) {
+/* A deleted timer leaves the heap at index i. False: its status changed first. *changed as
+ * dodeltimer's. */
+static bool remove_deleted(struct timers *ts, uint32_t i, uint32_t *changed)
+{
     struct timer *t = ts->heap[i].timer;
     if (!a_cas(&t->v1.status, (uint32_t)timerDeleted, (uint32_t)timerRemoving))
         return false;
@@ -211,7 +223,8 @@ static bool remove_deleted(struct timers *ts, uint32_t i, uint32_t *changed) {
 }
 
 /* The modified timer at the head goes where it belongs. False: its status changed first. */
-static bool move_head(struct timers *ts, uint32_t s) {
+static bool move_head(struct timers *ts, uint32_t s)
+{
     struct timer *t = ts->heap[0].timer;
     if (!a_cas(&t->v1.status, s, (uint32_t)timerMoving))
         return false;
@@ -223,8 +236,10 @@ static bool move_head(struct timers *ts, uint32_t s) {
     return true;
 }
 
-/* time.go cleantimers: tidies the head only. Go (1.15+) also stops when the GC wants to stop this G. */
-static void cleantimers(struct timers *ts) {
+/* time.go cleantimers: tidies the head only. Go (1.15+) also stops when the GC wants to stop this
+ * G. */
+static void cleantimers(struct timers *ts)
+{
     uint32_t changed;
     while (ts->n > 0) {
         struct timer *t = ts->heap[0].timer;
@@ -241,7 +256,8 @@ static void cleantimers(struct timers *ts) {
 }
 
 /* time.go addtimer: a timer that was never added. */
-static void addtimer(struct timer *t) {
+static void addtimer(struct timer *t)
+{
     if (t->when <= 0)
         throw("timer when must be positive");
     if (a_load(&t->v1.status) != timerNoStatus)
@@ -258,8 +274,10 @@ static void addtimer(struct timer *t) {
     releasem(mp);
 }
 
-/* One entry of moveTimers. Any other status than the three that an idle heap can hold is an error. */
-static void move_one(struct timers *dst, struct timer *t) {
+/* One entry of moveTimers. Any other status than the three that an idle heap can hold is an error.
+ */
+static void move_one(struct timers *dst, struct timer *t)
+{
     for (;;) {
         uint32_t s = a_load(&t->v1.status);
         if (s == timerDeleted) {
@@ -285,8 +303,10 @@ static void move_one(struct timers *dst, struct timer *t) {
     }
 }
 
-/* proc.go p.destroy and time.go moveTimers. The world is stopped, but the locks are taken: sysmon may look. */
-static void moveTimers_v1(struct timers *dst, struct timers *src) {
+/* proc.go p.destroy and time.go moveTimers. The world is stopped, but the locks are taken: sysmon
+ * may look. */
+static void moveTimers_v1(struct timers *dst, struct timers *src)
+{
     if (src->n == 0)
         return;
     lock(&dst->mu);
@@ -296,14 +316,17 @@ static void moveTimers_v1(struct timers *dst, struct timers *src) {
     src->n = 0;
     a_store(&src->len, 0u);
     a_store(&src->zombies, 0);
-    a_store(&src->minWhenHeap, (int64_t)0); /* timerModifiedEarliest stays, as in Go: one scan too many later */
+    a_store(&src->minWhenHeap,
+            (int64_t)0); /* timerModifiedEarliest stays, as in Go: one scan too many later */
     a_store(&src->adjustTimers, 0);
     unlock(&src->mu);
     unlock(&dst->mu);
 }
 
-/* time.go addAdjustedTimers. The `moved` timers wait in the free slots of the heap's array just below end, last one lowest. */
-static void addAdjustedTimers(struct timers *ts, uint32_t end, uint32_t moved) {
+/* time.go addAdjustedTimers. The `moved` timers wait in the free slots of the heap's array just
+ * below end, last one lowest. */
+static void addAdjustedTimers(struct timers *ts, uint32_t end, uint32_t moved)
+{
     uint32_t first = end - moved;
     for (uint32_t i = 0; i < moved / 2; i++) {
         struct timerWhen tmp = ts->heap[first + i];
@@ -317,12 +340,16 @@ static void addAdjustedTimers(struct timers *ts, uint32_t end, uint32_t moved) {
     }
 }
 
-/* 1.16 fixed two oversights of the scan: entries that siftUp brought before i were skipped, and a time that fell into the scan
- * was lost. */
-static uint32_t rescan_from(uint32_t i, uint32_t changed) { return prof->timer_earliest ? changed : i; }
+/* 1.16 fixed two oversights of the scan: entries that siftUp brought before i were skipped, and a
+ * time that fell into the scan was lost. */
+static uint32_t rescan_from(uint32_t i, uint32_t changed)
+{
+    return prof->timer_earliest ? changed : i;
+}
 
 /* True: nothing in the heap wants an earlier place by now. */
-static bool adjust_not_needed(struct timers *ts, int64_t now) {
+static bool adjust_not_needed(struct timers *ts, int64_t now)
+{
     if (!prof->timer_earliest)
         return ts->n == 0 || a_load(&ts->adjustTimers) == 0;
     int64_t first = a_load(&ts->minWhenModified);
@@ -333,7 +360,8 @@ static bool adjust_not_needed(struct timers *ts, int64_t now) {
 }
 
 /* Takes a modified timer out of the heap for later. False: its status changed first. */
-static bool adjust_take(struct timers *ts, uint32_t i, uint32_t s, uint32_t park, uint32_t *changed) {
+static bool adjust_take(struct timers *ts, uint32_t i, uint32_t s, uint32_t park, uint32_t *changed)
+{
     struct timer *t = ts->heap[i].timer;
     if (!a_cas(&t->v1.status, s, (uint32_t)timerMoving))
         return false;
@@ -343,8 +371,10 @@ static bool adjust_take(struct timers *ts, uint32_t i, uint32_t s, uint32_t park
     return true;
 }
 
-/* time.go adjusttimers: a full scan that puts modified timers where they belong and drops deleted ones. */
-static void adjusttimers(struct timers *ts, int64_t now) {
+/* time.go adjusttimers: a full scan that puts modified timers where they belong and drops deleted
+ * ones. */
+static void adjusttimers(struct timers *ts, int64_t now)
+{
     if (adjust_not_needed(ts, now))
         return;
     uint32_t end = ts->n, moved = 0, i = 0, changed = 0;
@@ -366,30 +396,27 @@ static void adjusttimers(struct timers *ts, int64_t now) {
             }
             moved++;
             i = rescan_from(i, changed);
-            if (!prof->timer_earliest && s == timerModifiedEarlier && a_add(&ts->adjustTimers, -1) <= 0) {
+            if (!prof->timer_earliest && s == timerModifiedEarlier &&
+                a_add(&ts->adjustTimers, -1) <= 0) {
                 addAdjustedTimers(ts, end, moved);
                 return;
             }
             break;
-        case timerWaiting:
-            i++;
-            break;
-        case timerModifying:
-            osyield();
-            break;
+        case timerWaiting: i++; break;
+        case timerModifying: osyield(); break;
         case timerNoStatus:
         case timerRunning:
         case timerRemoving:
         case timerRemoved:
-        case timerMoving:
-            badTimer();
+        case timerMoving: badTimer();
         }
     }
     addAdjustedTimers(ts, end, moved);
 }
 
 /* proc.go nobarrierWakeTime. */
-static int64_t nobarrierWakeTime(struct timers *ts) {
+static int64_t nobarrierWakeTime(struct timers *ts)
+{
     if (!prof->timer_earliest) {
         if (a_load(&ts->adjustTimers) > 0)
             return nanotime();
@@ -401,7 +428,8 @@ static int64_t nobarrierWakeTime(struct timers *ts) {
 }
 
 /* time.go runOneTimer. Status Running; the heap's lock is dropped around f. */
-static void runOneTimer(struct timers *ts, struct timer *t, int64_t now) {
+static void runOneTimer(struct timers *ts, struct timer *t, int64_t now)
+{
     timer_fn f = t->f;
     void *arg = t->arg;
     uint64_t seq = t->seq;
@@ -423,7 +451,8 @@ static void runOneTimer(struct timers *ts, struct timer *t, int64_t now) {
 }
 
 /* time.go runtimer. 0: ran one; -1: the heap is empty; else when the head is due. */
-static int64_t runtimer(struct timers *ts, int64_t now) {
+static int64_t runtimer(struct timers *ts, int64_t now)
+{
     uint32_t changed;
     for (;;) {
         struct timer *t = ts->heap[0].timer;
@@ -444,36 +473,34 @@ static int64_t runtimer(struct timers *ts, int64_t now) {
                 return -1;
             break;
         case timerModifiedEarlier:
-        case timerModifiedLater:
-            (void)move_head(ts, s);
-            break;
-        case timerModifying:
-            osyield();
-            break;
+        case timerModifiedLater: (void)move_head(ts, s); break;
+        case timerModifying: osyield(); break;
         case timerNoStatus:
         case timerRunning:
         case timerRemoving:
         case timerRemoved:
-        case timerMoving:
-            badTimer();
+        case timerMoving: badTimer();
         }
     }
 }
 
-/* What clearDeletedTimers does with one timer: kept entries are packed to the front and sifted up there. */
+/* What clearDeletedTimers does with one timer: kept entries are packed to the front and sifted up
+ * there. */
 struct clearing {
     uint32_t to;
     int32_t deleted, earlier;
     bool changed;
 };
 
-static void clear_keep(struct timers *ts, struct clearing *c, struct timer *t) {
+static void clear_keep(struct timers *ts, struct clearing *c, struct timer *t)
+{
     ts->heap[c->to] = (struct timerWhen){t, t->when};
     (void)siftUp(ts, c->to);
 }
 
 /* False: its status changed first, or somebody holds it. */
-static bool clear_one(struct timers *ts, struct clearing *c, struct timer *t) {
+static bool clear_one(struct timers *ts, struct clearing *c, struct timer *t)
+{
     uint32_t s = a_load(&t->v1.status);
     switch ((enum timer_status)s) {
     case timerWaiting:
@@ -500,21 +527,19 @@ static bool clear_one(struct timers *ts, struct clearing *c, struct timer *t) {
         c->changed = true;
         status_set(t, timerRemoving, timerRemoved);
         return true;
-    case timerModifying:
-        osyield();
-        return false;
+    case timerModifying: osyield(); return false;
     case timerNoStatus:
     case timerRunning:
     case timerRemoving:
     case timerRemoved:
-    case timerMoving:
-        badTimer();
+    case timerMoving: badTimer();
     }
     return false;
 }
 
 /* time.go clearDeletedTimers: the owner's clean-up when more than a quarter is deleted. */
-static void clearDeletedTimers(struct timers *ts) {
+static void clearDeletedTimers(struct timers *ts)
+{
     if (prof->timer_earliest)
         a_store(&ts->minWhenModified, (int64_t)0);
     struct clearing c = {0};
@@ -532,12 +557,14 @@ static void clearDeletedTimers(struct timers *ts) {
     updateTimer0When(ts);
 }
 
-static bool own_and_littered(struct timers *ts, uint32_t n) {
+static bool own_and_littered(struct timers *ts, uint32_t n)
+{
     return ts == timers_own() && a_load(&ts->zombies) > (int32_t)(n / 4);
 }
 
 /* True: nothing to do for now; *r is complete. */
-static bool check_early_out(struct timers *ts, struct timer_check *r) {
+static bool check_early_out(struct timers *ts, struct timer_check *r)
+{
     if (!prof->timer_earliest && a_load(&ts->adjustTimers) != 0)
         return false;
     int64_t next = prof->timer_earliest ? nobarrierWakeTime(ts) : a_load(&ts->minWhenHeap);
@@ -557,7 +584,8 @@ static bool check_early_out(struct timers *ts, struct timer_check *r) {
 }
 
 /* proc.go checkTimers. */
-static struct timer_check checkTimers(struct p *pp, int64_t now) {
+static struct timer_check checkTimers(struct p *pp, int64_t now)
+{
     struct timers *ts = &pp->timers;
     struct timer_check r = {.now = now};
     if (check_early_out(ts, &r))
@@ -583,7 +611,8 @@ static struct timer_check checkTimers(struct p *pp, int64_t now) {
 }
 
 /* 1.14, 1.15: modified timers are not summarised, so the heap is read under its lock. */
-static int64_t sleepUntil_scan(struct timers *ts, int32_t earlier) {
+static int64_t sleepUntil_scan(struct timers *ts, int32_t earlier)
+{
     int64_t next = TIMER_MAX_WHEN;
     lock(&ts->mu);
     for (uint32_t i = 0; i < ts->n; i++) {
@@ -605,7 +634,8 @@ static int64_t sleepUntil_scan(struct timers *ts, int32_t earlier) {
 }
 
 /* One P's share of time.go timeSleepUntil. 0: none. */
-static int64_t sleepUntil_v1(struct timers *ts) {
+static int64_t sleepUntil_v1(struct timers *ts)
+{
     if (!prof->timer_earliest) {
         int32_t earlier = a_load(&ts->adjustTimers);
         return earlier == 0 ? a_load(&ts->minWhenHeap) : sleepUntil_scan(ts, earlier);
@@ -614,7 +644,8 @@ static int64_t sleepUntil_v1(struct timers *ts) {
 }
 
 /* proc.go shouldStealTimers (1.14, 1.15): only from a P whose own M cannot run them soon. */
-static bool shouldStealTimers(struct p *p2) {
+static bool shouldStealTimers(struct p *p2)
+{
     if (a_load_rlx(&p2->status) != Prunning)
         return true;
     struct m *mp = a_load_rlx(&p2->m);

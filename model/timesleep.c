@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Package time: Sleep (time.go timeSleep) and Timer, Ticker, AfterFunc, After (time/sleep.go, time/tick.go). */
+/* Package time: Sleep (time.go timeSleep) and Timer, Ticker, AfterFunc, After (time/sleep.go,
+ * time/tick.go). */
 #include "step.h"
 
 /* time/sleep.go when. */
-static int64_t time_when(int64_t d) {
+static int64_t time_when(int64_t d)
+{
     int64_t now = nanotime();
     if (d <= 0)
         return now > 0 ? now : 1; /* a clock that starts at 0 is ours; a timer's when is positive */
@@ -11,21 +13,24 @@ static int64_t time_when(int64_t d) {
 }
 
 /* time.go goroutineReady. */
-static void goroutineReady(void *arg, uint64_t seq, int64_t delay) {
+static void goroutineReady(void *arg, uint64_t seq, int64_t delay)
+{
     (void)seq;
     (void)delay;
     goready(arg);
 }
 
 /* time.go resetForSleep: unlockf, so that the timer cannot fire before the G is parked. */
-static bool resetForSleep(struct g *gp, void *unused) {
+static bool resetForSleep(struct g *gp, void *unused)
+{
     (void)unused;
     (void)timer_reset(gp->timer, gp->opval, 0);
     return true;
 }
 
 /* time.go timeSleep. */
-static enum opres timeSleep(struct g *gp, int64_t ns) {
+static enum opres timeSleep(struct g *gp, int64_t ns)
+{
     if (ns <= 0)
         return OP_DONE;
     struct timer *t = gp->timer;
@@ -43,8 +48,10 @@ static enum opres timeSleep(struct g *gp, int64_t ns) {
     return gopark(gp, resetForSleep, NULL, waitReasonSleep);
 }
 
-/* time/sleep.go sendTime. The value is when the timer was due; until 1.22 it was when the send happened. */
-static void sendTime(void *arg, uint64_t seq, int64_t delay) {
+/* time/sleep.go sendTime. The value is when the timer was due; until 1.22 it was when the send
+ * happened. */
+static void sendTime(void *arg, uint64_t seq, int64_t delay)
+{
     (void)seq;
     struct timeTimer *tt = arg;
     int64_t now = nanotime();
@@ -52,14 +59,16 @@ static void sendTime(void *arg, uint64_t seq, int64_t delay) {
 }
 
 /* time/sleep.go goFunc. */
-static void goFunc(void *arg, uint64_t seq, int64_t delay) {
+static void goFunc(void *arg, uint64_t seq, int64_t delay)
+{
     (void)seq;
     (void)delay;
     struct timeTimer *tt = arg;
     (void)newproc(tt->func, tt->args, tt->nargs, tt->group);
 }
 
-static struct timeTimer *timeTimer_alloc(struct hchan *c) {
+static struct timeTimer *timeTimer_alloc(struct hchan *c)
+{
     struct timeTimer *tt = host_alloc(sizeof *tt, _Alignof(struct timeTimer));
     timer_init(&tt->t, NULL, NULL);
     tt->c = c;
@@ -67,7 +76,9 @@ static struct timeTimer *timeTimer_alloc(struct hchan *c) {
 }
 
 /* time.newTimer (1.23+), startTimer. */
-static void timeTimer_start(struct timeTimer *tt, int64_t when, int64_t period, timer_fn f, void *arg) {
+static void timeTimer_start(struct timeTimer *tt, int64_t when, int64_t period, timer_fn f,
+                            void *arg)
+{
     if (prof->per_p_timers && !prof->timers_v2) {
         tt->t.when = when;
         tt->t.period = period;
@@ -80,7 +91,8 @@ static void timeTimer_start(struct timeTimer *tt, int64_t when, int64_t period, 
 }
 
 /* A channel timer. With synchronous channels the channel knows its timer from the start. */
-static struct timeTimer *chanTimer(int64_t d, int64_t period, struct hchan *c) {
+static struct timeTimer *chanTimer(int64_t d, int64_t period, struct hchan *c)
+{
     struct timeTimer *tt = timeTimer_alloc(c);
     if (timer_sync_chans()) {
         lockInit(&tt->sendLock, lockRankTimerSend);
@@ -94,7 +106,9 @@ static struct timeTimer *chanTimer(int64_t d, int64_t period, struct hchan *c) {
 static struct timeTimer *time_NewTimer(int64_t d, struct hchan *c) { return chanTimer(d, 0, c); }
 static struct timeTimer *time_NewTicker(int64_t d, struct hchan *c) { return chanTimer(d, d, c); }
 
-static struct timeTimer *time_AfterFunc(int64_t d, uint32_t func, const int64_t *args, uint32_t nargs, int32_t group) {
+static struct timeTimer *time_AfterFunc(int64_t d, uint32_t func, const int64_t *args,
+                                        uint32_t nargs, int32_t group)
+{
     if (nargs > TIMER_ARGS_MAX)
         throw("time_AfterFunc: too many arguments");
     struct timeTimer *tt = timeTimer_alloc(NULL);
@@ -108,7 +122,8 @@ static struct timeTimer *time_AfterFunc(int64_t d, uint32_t func, const int64_t 
 }
 
 /* For the runtime's own callbacks (context): f runs on g0 and must not block. */
-static struct timeTimer *newTimer(int64_t when, timer_fn f, void *arg) {
+static struct timeTimer *newTimer(int64_t when, timer_fn f, void *arg)
+{
     struct timeTimer *tt = timeTimer_alloc(NULL);
     timeTimer_start(tt, when, 0, f, arg);
     return tt;
@@ -117,7 +132,8 @@ static struct timeTimer *newTimer(int64_t when, timer_fn f, void *arg) {
 static bool time_Stop(struct timeTimer *tt) { return timer_stop(&tt->t); }
 
 /* Timer.Reset. 1.13: stop, then start as if new. */
-static bool time_Reset(struct timeTimer *tt, int64_t d) {
+static bool time_Reset(struct timeTimer *tt, int64_t d)
+{
     int64_t when = time_when(d);
     if (prof->per_p_timers)
         return timer_reset(&tt->t, when, 0);
@@ -127,4 +143,7 @@ static bool time_Reset(struct timeTimer *tt, int64_t d) {
 }
 
 /* Ticker.Reset (1.15+; the model has it in every release). */
-static void time_ResetTicker(struct timeTimer *tt, int64_t d) { (void)timer_reset(&tt->t, time_when(d), d); }
+static void time_ResetTicker(struct timeTimer *tt, int64_t d)
+{
+    (void)timer_reset(&tt->t, time_when(d), d);
+}
