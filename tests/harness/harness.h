@@ -97,16 +97,17 @@ void harness_fail(struct harness_at at, const char *fmt, ...) __attribute__((for
 void harness_skip(struct harness_at at, const char *fmt, ...)
     __attribute__((noreturn, format(printf, 2, 3)));
 
-#define HARNESS_OP(op, a, b) \
-    harness_check_op(HARNESS_HERE, op, #a, #b, HARNESS_VAL(a), HARNESS_VAL(b))
+/* Stringified here and not one macro deeper, so that the text is what the test says. */
+#define HARNESS_OP(op, a_text, b_text, a, b) \
+    harness_check_op(HARNESS_HERE, op, a_text, b_text, HARNESS_VAL(a), HARNESS_VAL(b))
 
 #define CHECK(x)       harness_check(HARNESS_HERE, (x), #x)
-#define CHECK_EQ(a, b) HARNESS_OP(HARNESS_EQ, a, b)
-#define CHECK_NE(a, b) HARNESS_OP(HARNESS_NE, a, b)
-#define CHECK_LT(a, b) HARNESS_OP(HARNESS_LT, a, b)
-#define CHECK_LE(a, b) HARNESS_OP(HARNESS_LE, a, b)
-#define CHECK_GT(a, b) HARNESS_OP(HARNESS_GT, a, b)
-#define CHECK_GE(a, b) HARNESS_OP(HARNESS_GE, a, b)
+#define CHECK_EQ(a, b) HARNESS_OP(HARNESS_EQ, #a, #b, a, b)
+#define CHECK_NE(a, b) HARNESS_OP(HARNESS_NE, #a, #b, a, b)
+#define CHECK_LT(a, b) HARNESS_OP(HARNESS_LT, #a, #b, a, b)
+#define CHECK_LE(a, b) HARNESS_OP(HARNESS_LE, #a, #b, a, b)
+#define CHECK_GT(a, b) HARNESS_OP(HARNESS_GT, #a, #b, a, b)
+#define CHECK_GE(a, b) HARNESS_OP(HARNESS_GE, #a, #b, a, b)
 /* Strings; NULL equals only NULL. */
 #define CHECK_STR(a, b) harness_check_str(HARNESS_HERE, #a, #b, a, b)
 /* String a contains string part. */
