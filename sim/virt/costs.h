@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cost table: what every verb of the host surface costs in virtual time. Picoseconds, at most COST_MAX_PS each.
- * Plain data: a world copies the row of its port when it starts, so a table may be changed or freed afterwards.
+ * The cost table: what every verb of the host surface costs in virtual time. Picoseconds, at most
+ * COST_MAX_PS each. Plain data: a world copies the row of its port when it starts, so a table may
+ * be changed or freed afterwards.
  */
 #ifndef GMPSIM_COSTS_H
 #define GMPSIM_COSTS_H

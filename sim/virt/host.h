@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The host surface in virtual time (docs/host.md is the contract, verb by verb; docs/time.md says how time passes).
+ * The host surface in virtual time (docs/host.md is the contract, verb by verb; docs/time.md says
+ * how time passes).
  *
- * An M is a coroutine of one OS thread, so an atomic is a plain access: what makes it one is that nobody else runs between
- * two points. A verb that is a point first lets everybody go who is due earlier, then performs, then adds its cost.
- * Arguments are evaluated once and before the point, as for a function call.
+ * An M is a coroutine of one OS thread, so an atomic is a plain access: what makes it one is that
+ * nobody else runs between two points. A verb that is a point first lets everybody go who is due
+ * earlier, then performs, then adds its cost. Arguments are evaluated once and before the point, as
+ * for a function call.
  *
- * A verb inside an argument of another verb does not compile under -Wshadow: that is the rule "one verb per full expression".
+ * A verb inside an argument of another verb does not compile under -Wshadow: that is the rule "one
+ * verb per full expression".
  */
 #ifndef GMPSIM_HOST_H
 #define GMPSIM_HOST_H
@@ -60,7 +63,8 @@
             vm_p_->v = vm_x_;            \
         vm_ok_;                          \
     })
-/* `expr` computes the new value from vm_p_->v and vm_x_; `give` is what the verb returns, vm_o_ or vm_n_. */
+/* `expr` computes the new value from vm_p_->v and vm_x_; `give` is what the verb returns, vm_o_ or
+ * vm_n_. */
 #define VM_RMW_(p, x, kind, expr, give)              \
     __extension__({                                  \
         __auto_type vm_p_ = (p);                     \
@@ -182,8 +186,8 @@ struct poll_event {
 #define host_seed64()                   vm_seed64_()
 #define host_alloc(size, align)         vm_alloc_(size, align)
 #define emit(type, g, a, b, c) \
-    vm_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
-#define host_set_p(pid) ((void)(vm_hot.p = (uint16_t)(pid))) /* -1 is EVENT_NO_P */
+    vm_emit_((enum event_type)(type), (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
+#define host_set_p(pid)     ((void)(vm_hot.p = (uint16_t)(pid))) /* -1 is EVENT_NO_P */
 #define finding(kind, text) vm_finding_(kind, text)
 #define host_stop()         vm_stop_()
 

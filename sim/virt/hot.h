@@ -2,8 +2,8 @@
 /*
  * The state that every verb touches, in one file-scope struct, and the fast path over it.
  *
- * A point is two loads and a compare: the running thread may pass it while its clock is below the horizon, the
- * earliest thing that anybody else will do. Everything else is in sched.c.
+ * A point is two loads and a compare: the running thread may pass it while its clock is below the
+ * horizon, the earliest thing that anybody else will do. Everything else is in sched.c.
  */
 #ifndef GMPSIM_VIRT_HOT_H
 #define GMPSIM_VIRT_HOT_H
@@ -20,7 +20,8 @@ struct vm_hot {
     uint64_t now;     /* the running thread's clock, ps */
     uint64_t horizon; /* it may perform points while now < horizon */
     uint64_t bit;     /* of the CPU it runs on, in the masks below */
-    /* One mask per 64-byte line of the arena: the CPUs (modulo 64) that hold the line. One bit: that CPU may write. */
+    /* One mask per 64-byte line of the arena: the CPUs (modulo 64) that hold the line. One bit:
+     * that CPU may write. */
     uint64_t *lines;
     uintptr_t arena_base;
     size_t arena_size;

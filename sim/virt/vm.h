@@ -2,9 +2,10 @@
 /*
  * A virtual world, from outside: start it, run it, look at it, put it back.
  *
- * One world per process at a time. Life: vm_init, vm_start (m0), any number of vm_run, vm_free. Between vm_run calls
- * the world stands still: nothing of it is on the caller's stack, so it may be saved and restored.
- * vm_init allocates everything; from then to vm_free nothing calls malloc. All calls come from one OS thread.
+ * One world per process at a time. Life: vm_init, vm_start (m0), any number of vm_run, vm_free.
+ * Between vm_run calls the world stands still: nothing of it is on the caller's stack, so it may be
+ * saved and restored. vm_init allocates everything; from then to vm_free nothing calls malloc. All
+ * calls come from one OS thread.
  */
 #ifndef GMPSIM_VIRT_VM_H
 #define GMPSIM_VIRT_VM_H
@@ -13,17 +14,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/base/arena.h"
+#include "sim/base/event.h"
 #include "costs.h"
 
 struct hostm;
-struct failure; /* sim/base/fail.h */
 
 enum vm_ties {
     VM_TIES_BY_ID,  /* of two threads due at one instant the older goes first */
     VM_TIES_BY_SEED /* ... the one whose id comes first in a shuffle that the seed decides */
 };
 
-/* The host's scheduler of threads onto CPUs; a zero takes the default in parentheses. Nanoseconds. */
+/* The host's scheduler of threads onto CPUs; a zero takes the default in parentheses. Nanoseconds.
+ */
 struct vm_sched_opts {
     int64_t latency_ns;     /* every runnable thread runs once in this time (6 ms) */
     int64_t granularity_ns; /* ... but a slice is not shorter than this (0.75 ms) */
@@ -45,7 +48,11 @@ struct vm_opts {
     enum vm_ties ties;
     const struct costs *costs; /* NULL: costs_builtin */
     uint32_t noise_permille;   /* wake latencies vary by up to this share, from the seed; 0: none */
-    size_t memory_max;         /* of the arena; 0: VM_MEMORY_DEFAULT */
+    uint32_t records_batch;    /* records per call of the sink; 0: EVENT_BATCH_COUNT */
+    event_sink_fn *sink;       /* event records go here; NULL: records off */
+    void *sink_arg;
+    size_t memory_max; /* of the arena; 0: VM_MEMORY_DEFAULT */
+    bool catch_throws; /* vm_run returns VM_THROWN in place of ending the process */
     void (*sighandler)(
         void *arg); /* what signalm runs on the thread; NULL: a signal only cuts bursts */
 };
@@ -54,14 +61,16 @@ enum vm_why {
     VM_STOPPED, /* host_stop: the program ended */
     VM_IDLE,    /* every thread waits and nothing will ever wake one */
     VM_TIME,    /* the clock reached `until`; vm_run may be called again */
-    VM_FINDING, /* finding(): see vm_finding */
-    VM_THROWN /* throw(), or a limit crossed: see vm_finding. Only where throw is told to come back (fail.h) */
+    VM_FINDING, /* finding(): see vm_verdict */
+    VM_LIMIT,   /* a stated limit was crossed: see vm_failure */
+    VM_THROWN   /* throw(): see vm_verdict. Only with opts.catch_throws, else the process ends */
 };
 
 /* False: an option is out of range, or memory could not be had; f says what. */
 bool vm_init(struct failure *f, const struct vm_opts *o);
-/* A thread that exists from the start; m0 is the first. hm stays at its address as long as the world. */
-void vm_start(void (*fn)(void *), void *arg, struct hostm *hm);
+/* A thread that exists from the start; m0 is the first. hm stays at its address as long as the
+ * world. */
+void vm_start(struct hostm *hm, void (*fn)(void *), void *arg);
 enum vm_why vm_run(uint64_t until_ps);
 void vm_free(void);
 
@@ -110,16 +119,26 @@ struct vm_stats {
 void vm_stats(struct vm_stats *s);
 /* False when there is no thread of that id. */
 bool vm_thread_info(int32_t id, struct vm_thread_info *i);
+const struct failure *vm_failure(void);    /* after VM_LIMIT */
 const struct vm_verdict *vm_verdict(void); /* after VM_FINDING or VM_THROWN */
 const char *vm_why_name(enum vm_why why);
 
 /* ---- saving and restoring, between vm_run calls ---- */
 
-struct vm_saved;
-/* The complete world: arena, stacks, clocks, events. NULL when memory is short. May be restored any number of times. */
-struct vm_saved *vm_save(void);
+/*
+ * The complete world: arena, stacks, clocks, events, who holds which cache line. Zero-initialised
+ * before the first use; its memory is kept and used again by the next save. A world may be restored
+ * any number of times, in the process that saved it, between vm_init and vm_free of that world.
+ */
+struct vm_saved {
+    struct checkpoint world;
+    uint64_t *lines; /* cache-line masks of the used part of the arena */
+    size_t lines_count, lines_room;
+};
+
+bool vm_save(struct vm_saved *s, struct failure *f);
 void vm_restore(const struct vm_saved *s);
 size_t vm_saved_size(const struct vm_saved *s);
-void vm_saved_free(struct vm_saved *s);
+void vm_saved_release(struct vm_saved *s);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* Not event.h: it brings the throw of fail.h, and the host's is tested here. */
 enum {
-#define EVENT(NAME, name, a, b, c) EV_##NAME,
+#define EVENT(NAME, name, a, b, c) TEST_EV_##NAME,
 #include "sim/base/events.def"
 #undef EVENT
 };
@@ -138,16 +138,16 @@ static void emit_some(void *arg)
 {
     host_set_p((int32_t) * (uint32_t *)arg);
     for (int i = 0; i < 100; i++)
-        emit(EV_MARK, i, i, 0, 0);
-    emit(EV_PANIC, 1, 0, 0, 0);
+        emit(TEST_EV_MARK, i, i, 0, 0);
+    emit(TEST_EV_PANIC, 1, 0, 0, 0);
 }
 
 TEST_CASE(World, EveryEventIsRecorded)
 {
     CHECK_EQ(run_with(NULL, emit_some, THREADS), VERBS_IDLE);
-    CHECK_EQ(verbs_events(EV_MARK), 100 * THREADS);
-    CHECK_EQ(verbs_events(EV_PANIC), THREADS);
-    CHECK_EQ(verbs_events(EV_SYSMON), 0);
+    CHECK_EQ(verbs_events(TEST_EV_MARK), 100 * THREADS);
+    CHECK_EQ(verbs_events(TEST_EV_PANIC), THREADS);
+    CHECK_EQ(verbs_events(TEST_EV_SYSMON), 0);
     verbs_end();
 }
 

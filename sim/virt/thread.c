@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads: start and end, bursts, sleeps, signals. How they get and lose a CPU when CPUs are scarce
+ * is cpu.c's. */
+#include "sim/virt/ready.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "sim/virt/host.h"
+
+#define PS_PER_NS 1000u
+#define US(us)    ((uint64_t)(us)*1000000u)
+
+static uint64_t add(uint64_t at, uint64_t ps) { return at > VM_NEVER - ps ? VM_NEVER : at + ps; }
+
+/* ns >= 0, however long. */
+static uint64_t after_ns(uint64_t at, int64_t ns)
+{
+    if ((uint64_t)ns > VM_TIME_MAX_PS / PS_PER_NS)
+        return VM_NEVER;
+    return add(at, (uint64_t)ns * PS_PER_NS);
+}
+
+/* ---- start and end ---- */
+
+struct vm_thread *vm_thread_by_id_(uint32_t id) { return vm_w_.thread[vm_w_.rank_of[id]]; }
+
+static void thread_main(void *arg)
+{
+    struct vm_thread *t = arg;
+
+    t->fn(t->arg);
+    vm_thread_exit_();
+}
+
+/* Stacks can be given back only when nobody stands on them any more, so the ended wait here for the
+ * next start. */
+static void reap(void)
+{
+    struct vm_thread *t;
+
+    while ((t = vm_w_.dead) != NULL) {
+        vm_w_.dead = t->next;
+        stackpool_end(&vm_w_.stacks, &t->coro);
+        t->next = vm_w_.free;
+        vm_w_.free = t;
+    }
+}
+
+/* With ties by seed the rank of an id is its place in blocks of 64 that the seed has shuffled:
+ * later threads still come later by and large, so that the table need not be as large as the
+ * largest id ever. */
+static void shuffle_block(uint32_t first)
+{
+    uint32_t *rank = vm_w_.rank_of + first;
+
+    for (uint32_t i = 0; i < 64; i++)
+        rank[i] = first + i;
+    if (vm_w_.opts.ties == VM_TIES_BY_ID)
+        return;
+    for (uint32_t i = 64; i > 1; i--) {
+        uint32_t j = (uint32_t)rng_below(&vm_w_.ties, i), was = rank[i - 1];
+
+        rank[i - 1] = rank[j];
+        rank[j] = was;
+    }
+}
+
+static void make_room(uint32_t id)
+{
+    struct vm_world *w = &vm_w_;
+    uint32_t room = w->threads_room ? 2 * w->threads_room : 64, *rank;
+    struct vm_thread **thread;
+
+    if (id < w->threads_room)
+        return;
+    thread = arena_array(&w->arena, struct vm_thread *, room);
+    rank = arena_array(&w->arena, uint32_t, room);
+    if (w->threads_room) {
+        memcpy(thread, w->thread, w->threads_room * sizeof *thread);
+        memcpy(rank, w->rank_of, w->threads_room * sizeof *rank);
+    }
+    w->thread = thread;
+    w->rank_of = rank;
+    for (uint32_t i = w->threads_room; i < room; i += 64)
+        shuffle_block(i);
+    w->threads_room = room;
+}
+
+static struct vm_thread *record_new(void)
+{
+    struct vm_world *w = &vm_w_;
+    struct vm_thread *t = w->free;
+    uint32_t slot;
+
+    if (t) {
+        w->free = t->next;
+        slot = t->slot;
+        memset(t, 0, sizeof *t);
+    } else {
+        t = arena_alloc(&w->arena, sizeof *t, 64);
+        slot = w->threads_made++;
+        if (w->cpus_on && w->dedicated)
+            vm_cpu_add_(slot);
+    }
+    t->slot = slot;
+    return t;
+}
+
+static bool within_limits(void)
+{
+    struct failure *f = &vm_w_.failure;
+
+    if (vm_w_.alive == VM_THREADS_ALIVE_MAX)
+        fail(f, E_LIMIT, "more than %u threads alive at once", VM_THREADS_ALIVE_MAX);
+    else if (vm_w_.threads == VM_THREADS_MAX)
+        fail(f, E_LIMIT, "more than %u threads in one world", VM_THREADS_MAX);
+    else
+        return true;
+    vm_limit_(NULL, f);
+    return false;
+}
+
+/* at: when it becomes runnable. */
+void vm_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg, uint64_t at)
+{
+    struct vm_world *w = &vm_w_;
+    struct vm_thread *t;
+
+    reap();
+    if (!within_limits())
+        return;
+    make_room(w->threads);
+    t = record_new();
+    t->id = w->threads++;
+    t->rank = w->rank_of[t->id];
+    w->thread[t->rank] = t;
+    w->alive++;
+    t->leaf = VM_NO_LEAF;
+    t->cpu = VM_NO_CPU;
+    t->state = VM_SLEEPING;
+    t->m = t->id < EVENT_NO_M ? (uint16_t)t->id : EVENT_NO_M;
+    t->p = EVENT_NO_P;
+    t->fn = fn;
+    t->arg = arg;
+    t->hm = hm;
+    t->clock = at;
+    hm->thread = t;
+    if (stackpool_start(&w->stacks, &t->coro, thread_main, t) != 0)
+        return; /* vm_limit_ has been called */
+    if (w->cpus_on) {
+        vm_cpu_place_(t, at, /*is_new*/ true);
+    } else {
+        t->cpu = t->slot;
+        t->bit = UINT64_C(1) << (t->slot & 63);
+        t->exec_start = at;
+        t->state = VM_RUNNING;
+        vm_ready_add_(t);
+    }
+}
+
+void vm_start(struct hostm *hm, void (*fn)(void *), void *arg)
+{
+    vm_thread_new_(hm, fn, arg, vm_w_.now);
+}
+
+void vm_newosproc_(struct hostm *hm, void (*fn)(void *), void *arg)
+{
+    vm_point_();
+    uint64_t at = vm_hot.now + vm_hot.kind[COST_thread_start_latency];
+    vm_hot.now += vm_hot.kind[COST_thread_start];
+    vm_thread_new_(hm, fn, arg, at);
+}
+
+static void give_cpu_up(struct vm_thread *t)
+{
+    if (vm_w_.cpus_on)
+        vm_cpu_leave_(t, t->clock);
+    else
+        t->cpu_ps += t->clock - t->exec_start;
+}
+
+static void park_current(struct vm_thread *t, enum vm_state state)
+{
+    vm_leave_(t);
+    t->state = (uint8_t)state;
+}
+
+_Noreturn void vm_thread_exit_(void)
+{
+    struct vm_thread *t = vm_hot.cur;
+
+    vm_point_();
+    vm_hot.now += vm_hot.kind[COST_thread_exit];
+    park_current(t, VM_DEAD);
+    give_cpu_up(t);
+    vm_w_.dead_switches += t->switches;
+    vm_w_.dead_cpu_ps += t->cpu_ps;
+    vm_w_.dead_spin_ps += t->spin_ps;
+    vm_w_.dead_wait_ps += t->wait_ps;
+    vm_w_.thread[t->rank] = NULL;
+    vm_w_.alive--;
+    t->hm->thread = NULL;
+    t->next = vm_w_.dead;
+    vm_w_.dead = t;
+    vm_dispatch_(t, /*runnable*/ false);
+    throw("a thread ran after its end");
+}
+
+/* ---- CPU given and taken ---- */
+
+void vm_continue_(struct vm_thread *t, uint64_t at)
+{
+    t->clock = at;
+    if (t->burst_left && !t->pending && !(t->cut && t->cuttable)) {
+        t->state = VM_BURSTING;
+        t->burst_end = add(at, t->burst_left);
+        t->burst_left = 0;
+        t->event = vm_event_(t->burst_end, VE_BURST, t->id);
+        return;
+    }
+    t->state = VM_RUNNING;
+    vm_ready_add_(t);
+}
+
+uint64_t vm_interrupt_(struct vm_thread *t, uint64_t at)
+{
+    if (t->state == VM_BURSTING) {
+        vm_event_cancel_(VE_BURST, &t->event);
+        if (at < t->clock)
+            at = t->clock; /* it has not even begun */
+        t->burst_left = t->burst_end - at;
+        t->clock = at;
+        return at;
+    }
+    vm_ready_remove_(t);
+    return t->clock > at ? t->clock : at;
+}
+
+/* ---- sleeping ---- */
+
+static uint64_t noisy(uint64_t ps)
+{
+    uint64_t share = vm_w_.opts.noise_permille;
+
+    if (share == 0 || ps == 0)
+        return ps;
+    return ps - ps * share / 1000 + rng_below(&vm_w_.noise, 2 * ps * share / 1000 + 1);
+}
+
+/* The instant at which the host's timer for `until` goes off. */
+static uint64_t timer_due(uint64_t until)
+{
+    uint64_t granule = vm_hot.kind[COST_timer_granule];
+
+    if (until == VM_NEVER)
+        return until;
+    until = add(until, vm_hot.kind[COST_timer_slack]);
+    if (granule > 1 && until < VM_NEVER - granule)
+        until = (until + granule - 1) / granule * granule;
+    return until;
+}
+
+void vm_block_(enum vm_sleep sleep, uint64_t until)
+{
+    struct vm_thread *t = vm_hot.cur;
+    uint64_t due = timer_due(until);
+
+    park_current(t, VM_SLEEPING);
+    t->sleep = (uint8_t)sleep;
+    if (due < t->clock)
+        due = t->clock;
+    if (due != VM_NEVER)
+        t->event = vm_event_(due, VE_TIMEOUT, t->id);
+    give_cpu_up(t);
+    vm_dispatch_(t, /*runnable*/ false);
+    if (t->pending && sleep != VM_SLEEP_SYSCALL)
+        vm_signals_(t);
+}
+
+void vm_wake_(struct vm_thread *t, uint64_t at)
+{
+    uint64_t latency = vm_hot.kind[COST_wake_latency];
+
+    assert(t->state == VM_SLEEPING);
+    vm_event_cancel_(VE_TIMEOUT, &t->event);
+    if (t->sleep == VM_SLEEP_FUTEX)
+        vm_futex_forget_(t);
+    else if (t->sleep == VM_SLEEP_POLL)
+        vm_poll_forget_(t);
+    t->sleep = VM_SLEEP_NONE;
+    t->wakeups++;
+    if (at < t->clock)
+        at = t->clock; /* woken before it had gone to sleep */
+    if (vm_hot.kind[COST_deep_after] && at - t->clock > vm_hot.kind[COST_deep_after])
+        latency += vm_hot.kind[COST_wake_latency_deep];
+    t->clock = at + noisy(latency);
+    if (vm_w_.cpus_on) {
+        vm_cpu_place_(t, at, /*is_new*/ false);
+        return;
+    }
+    t->exec_start = t->clock;
+    t->state = VM_RUNNING;
+    vm_ready_add_(t);
+}
+
+void vm_usleep_(uint32_t us)
+{
+    vm_point_();
+    vm_hot.now += vm_hot.kind[COST_usleep];
+    vm_block_(VM_SLEEP_TIME, vm_hot.now + US(us));
+}
+
+/* ---- bursts ---- */
+
+/*
+ * Runs straight on until `end` or until something ends it: the end of the burst itself, a signal, a
+ * nudge. Afterwards vm_hot.now says when, and burst_left what is left.
+ */
+static void burst_until(struct vm_thread *t, uint64_t end, bool cuttable)
+{
+    if (end <= vm_hot.horizon) {
+        vm_hot.now = end; /* nobody is due before */
+        return;
+    }
+    vm_leave_(t);
+    t->cuttable = cuttable;
+    t->state = VM_BURSTING;
+    t->burst_end = end;
+    t->burst_left = 0;
+    t->event = vm_event_(end, VE_BURST, t->id);
+    vm_dispatch_(t, /*runnable*/ false);
+}
+
+/* Every reason to come back that is not the end of the burst leaves something in burst_left. */
+void vm_burst_over_(struct vm_thread *t, uint64_t at)
+{
+    t->clock = at;
+    t->burst_left = 0;
+    t->state = VM_RUNNING;
+    vm_ready_add_(t);
+}
+
+/* To the thread's own code, which is in burst_until. */
+static void burst_cut(struct vm_thread *t, uint64_t at)
+{
+    vm_event_cancel_(VE_BURST, &t->event);
+    if (at < t->clock)
+        at = t->clock;
+    t->burst_left = t->burst_end - at;
+    t->clock = at;
+    t->state = VM_RUNNING;
+    vm_ready_add_(t);
+}
+
+static uint64_t take_left(struct vm_thread *t)
+{
+    uint64_t left = t->burst_left;
+
+    t->burst_left = 0;
+    return left;
+}
+
+int64_t vm_burst_(int64_t ns, bool cut)
+{
+    struct vm_thread *t = vm_hot.cur;
+    uint64_t left;
+
+    if (ns <= 0)
+        return 0;
+    vm_point_();
+    left = after_ns(0, ns);
+    while (left > 0 && !(cut && t->cut)) {
+        burst_until(t, add(vm_hot.now, left), cut);
+        left = take_left(t);
+        if (t->pending)
+            vm_signals_(t);
+    }
+    if (cut)
+        t->cut = false;
+    /* Rounded up, so that a cut never loses work. */
+    return (int64_t)((left + PS_PER_NS - 1) / PS_PER_NS);
+}
+
+void vm_burn_(uint64_t ps)
+{
+    struct vm_thread *t = vm_hot.cur;
+
+    while (ps > 0) {
+        burst_until(t, add(vm_hot.now, ps), /*cuttable*/ false);
+        ps = take_left(t);
+    }
+}
+
+void vm_syscall_body_(int64_t ns, bool off_cpu)
+{
+    uint64_t body = after_ns(0, ns > 0 ? ns : 0);
+
+    vm_point_();
+    vm_hot.now += vm_hot.kind[COST_syscall_enter];
+    if (off_cpu)
+        vm_block_(VM_SLEEP_SYSCALL, add(vm_hot.now, body));
+    else
+        vm_burn_(body);
+    vm_hot.now += vm_hot.kind[COST_syscall_exit];
+    if (vm_hot.cur->pending)
+        vm_signals_(vm_hot.cur);
+}
+
+void vm_osyield_(void)
+{
+    vm_point_();
+    vm_hot.now += vm_hot.kind[COST_osyield];
+    vm_hot.spin += vm_hot.kind[COST_osyield];
+    if (vm_w_.cpus_on && vm_w_.waiting)
+        vm_cpu_yield_();
+}
+
+/* ---- signals and nudges ---- */
+
+void vm_signalm_(struct hostm *hm)
+{
+    vm_point_();
+    vm_hot.now += vm_hot.kind[COST_signal_send];
+    if (hm->thread == NULL)
+        return; /* ESRCH */
+    vm_w_.signals++;
+    vm_event_plain_(vm_hot.now + noisy(vm_hot.kind[COST_signal_latency]), VE_SIGNAL,
+                    hm->thread->id);
+}
+
+/* A thread without a CPU, or between two points, finds `pending` when it goes on. */
+void vm_signal_arrives_(struct vm_thread *t, uint64_t at)
+{
+    t->pending =
+        true; /* a second one before the first is handled is lost, as for any plain signal */
+    if (t->state == VM_BURSTING && !t->handling)
+        burst_cut(t, at);
+    else if (t->state == VM_SLEEPING && t->sleep != VM_SLEEP_SYSCALL && !t->handling)
+        vm_wake_(t, at);
+}
+
+/* Also seen by a burst that has not begun: the flag is used up by the next cuttable one. */
+void vm_nudge_(struct hostm *hm)
+{
+    struct vm_thread *t;
+
+    vm_point_();
+    t = hm->thread;
+    if (t == NULL)
+        return;
+    t->cut = true;
+    if (t->state == VM_BURSTING && t->cuttable)
+        burst_cut(t, vm_hot.now);
+}
