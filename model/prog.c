@@ -66,9 +66,10 @@ static bool check_field(const struct check *k, enum operand kind, uint8_t v, uin
 {
     const struct insn *in = &k->p->code[k->pc];
     switch (kind) {
-    case RR: return check_reg(k, v, false);
+    case RR:
+    case RW: return check_reg(k, v, false);
     case RO:
-    case RW: return check_reg(k, v, true);
+    case RX: return check_reg(k, v, true);
     case HR: return in->d == OBJ_REG ? check_reg(k, v, false) : v == 0 || bad(k, "unused field is set");
     case KI: return check_small(k, v);
     case RA: return true;

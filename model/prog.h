@@ -61,7 +61,7 @@ enum object_kind {
 
 /* Kinds of operands, as the columns of ops.def name them. */
 enum operand {
-    N_, RR, RO, RW, RA, CT, HR, KI, IV, IP, IG, IF, HV,
+    N_, RR, RO, RW, RX, RA, CT, HR, KI, IV, IP, IG, IF, HV,
     D_TG, D_FN, D_FO, D_DI, D_DO, D_ST, D_SO, D_SE, D_SP,
     D_OBJ, /* an object; the ones below say of which kind */
     D_CH, D_MU, D_RW, D_WG, D_CO, D_ON, D_SM, D_PO, D_VA, D_FD, D_TI, D_CX, D_CR

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Coroutines (coro.go) and iter.Pull on top of them (iter/iter.go). A switch runs the other G at once on the same M, in the same slice,
+ * without a queue. c.gp is the one of the two that does not run. */
+#include "objs.h"
+
+/* coro.go coroswitch_m, on g0. exiting: the running G is over. */
+static void coro_check_thread(const struct coroutine *c, const struct m *mp, bool locked)
+{
+    if (!prof->timers_v2 || (c->mp == NULL && !locked)) /* 1.23+ */
+        return;
+    if (mp != c->mp || mp->lockedInt != c->lockedInt || mp->lockedExt != c->lockedExt)
+        fatalthrow(a_own(&mp->curg), "coro: OS thread locking must match locking at coroutine creation");
+}
+
+static struct g *coro_swap(struct coroutine *c, struct g *self)
+{
+    for (;;) {
+        struct g *next = a_load_rlx(&c->gp);
+        if (next == NULL)
+            throw("coroswitch on exited coro");
+        if (a_cas(&c->gp, next, self))
+            return next;
+    }
+}
+
+static void coroswitch_m(struct g *gp)
+{
+    struct m *mp = getm();
+    struct coroutine *c = gp->opobj;
+    bool locked = a_load_rlx(&gp->lockedm) != NULL;
+    coro_check_thread(c, mp, locked);
+    if (c->exiting) {
+        gp->ext->coro = NULL;
+        (void)gdestroy(gp);
+        gp = NULL;
+    } else {
+        if (locked)
+            a_store_rlx(&gp->lockedm, (struct m *)NULL);
+        gp->waitreason = waitReasonCoroutine;
+        emit(EV_G_PARK, gp->goid, 0, 0, waitReasonCoroutine);
+        if (!a_cas(&gp->atomicstatus, Grunning, Gwaiting))
+            casgstatus(gp, Grunning, Gwaiting);
+        a_store_rlx(&gp->m, (struct m *)NULL);
+    }
+    struct g *next = coro_swap(c, gp);
+    a_store_rlx(&mp->curg, next);
+    a_store_rlx(&next->m, mp);
+    emit(EV_G_START, next->goid, 0, 0, 1);
+    if (!a_cas(&next->atomicstatus, Gwaiting, Grunning)) {
+        casgstatus(next, Gwaiting, Grunnable);
+        casgstatus(next, Grunnable, Grunning);
+    }
+    if (locked) {
+        mp->lockedg = next;
+        a_store_rlx(&next->lockedm, mp);
+    }
+}
+
+static enum opres coroswitch(struct g *gp, struct coroutine *c)
+{
+    gp->opobj = c;
+    return mcall(coroswitch_m);
+}
+
+/* coro.go newcoro. */
+static enum opres op_coronew(struct g *gp, const struct insn *in)
+{
+    struct m *mp = getm();
+    struct coroutine *c = host_alloc(sizeof *c, 16);
+    struct g *self = newproc1(/*parked*/ true, waitReasonCoroutine);
+    self->group = gp->group;
+    g_start_at(self, (uint32_t)in->d, regs(gp) + in->b, in->c);
+    push_step(self, STEP_coroStart);
+    g_ext(self)->coro = c;
+    emit(EV_G_CREATE, self->goid, (uint64_t)in->d, (uint32_t)gp->goid, 2);
+    a_init(&c->gp, self);
+    if (mp->lockedExt + mp->lockedInt != 0) {
+        c->mp = mp;
+        c->lockedExt = mp->lockedExt;
+        c->lockedInt = mp->lockedInt;
+    }
+    regs(gp)[in->a] = object_add(c, OBJ_CORO);
+    return OP_DONE;
+}
+
+/* ---- inside ---- */
+
+static enum opres coroexit(struct g *gp, struct coroutine *c)
+{
+    c->done = true;
+    c->exiting = true;
+    return coroswitch(gp, c);
+}
+
+/* Stopped before it began: the function is not even called. */
+static enum opres step_coroStart(struct g *gp)
+{
+    struct coroutine *c = gp->ext->coro;
+    return c->done ? coroexit(gp, c) : OP_DONE;
+}
+
+static enum opres coro_returns(struct g *gp)
+{
+    struct coroutine *c = gp->ext->coro;
+    c->v = 0;
+    c->ok = false;
+    return coroexit(gp, c);
+}
+
+/* A panic that nobody inside recovered goes on in whoever called next or stop. */
+static enum opres coro_panicked(struct g *gp)
+{
+    struct coroutine *c = gp->ext->coro;
+    c->panic_kind = gp->ext->panics->kind;
+    c->panic_value = gp->ext->panics->value;
+    while (gp->ext->panics != NULL)
+        panic_pop(gp);
+    return coroexit(gp, c);
+}
+
+static enum opres coro_goexit(struct g *gp)
+{
+    struct coroutine *c = gp->ext->coro;
+    c->goexit = true;
+    return coroexit(gp, c);
+}
+
+static enum opres op_yield(struct g *gp, const struct insn *in)
+{
+    struct coroutine *c = gp->ext != NULL ? gp->ext->coro : NULL;
+    if (c == NULL)
+        return gopanic_text(gp, PANIC_no_coroutine);
+    set_reg(gp, in->b, 0);
+    if (c->done)
+        return OP_DONE;
+    if (!c->yieldNext)
+        return gopanic_text(gp, PANIC_pull_yield);
+    c->yieldNext = false;
+    c->v = regs(gp)[in->a];
+    c->ok = true;
+    push_step(gp, STEP_coroYield);
+    return coroswitch(gp, c);
+}
+
+static enum opres step_coroYield(struct g *gp)
+{
+    set_reg(gp, cur_insn(gp)->b, !gp->ext->coro->done);
+    return OP_DONE;
+}
+
+/* ---- outside ---- */
+
+static enum opres op_coronext(struct g *gp, const struct insn *in)
+{
+    struct coroutine *c = object_of(gp, in, in->c, OBJ_CORO);
+    if (c == NULL)
+        return gopanic_text(gp, PANIC_nil);
+    if (c->yieldNext)
+        return gopanic_text(gp, PANIC_pull_again);
+    if (c->done) {
+        set_reg(gp, in->a, 0);
+        set_reg(gp, in->b, 0);
+        return OP_DONE;
+    }
+    c->yieldNext = true;
+    push_step(gp, STEP_coroBack);
+    return coroswitch(gp, c);
+}
+
+static enum opres op_corostop(struct g *gp, const struct insn *in)
+{
+    struct coroutine *c = object_of(gp, in, in->c, OBJ_CORO);
+    if (c == NULL)
+        return gopanic_text(gp, PANIC_nil);
+    if (c->done)
+        return OP_DONE;
+    c->done = true;
+    push_step(gp, STEP_coroBack);
+    return coroswitch(gp, c);
+}
+
+/* next or stop has come back. */
+static enum opres step_coroBack(struct g *gp)
+{
+    const struct insn *in = cur_insn(gp);
+    struct coroutine *c = object_of(gp, in, in->c, OBJ_CORO);
+    c->yieldNext = false;
+    if (c->panic_kind != PANIC_KIND_NONE) {
+        enum panic_kind kind = (enum panic_kind)c->panic_kind;
+        c->panic_kind = PANIC_KIND_NONE;
+        return gopanic(gp, kind, c->panic_value);
+    }
+    if (c->goexit) {
+        c->goexit = false;
+        return op_goexit(gp, in);
+    }
+    if (in->op == OP_CORONEXT) {
+        set_reg(gp, in->a, c->ok ? c->v : 0);
+        set_reg(gp, in->b, c->ok);
+    }
+    return OP_DONE;
+}

@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The interpreter of goroutine programs: what a G executes on its M between two visits to the scheduler.
+ *
+ * gogo runs the G's steps, then its instructions, until an operation has arranged a switch to g0 (OP_MCALL). gp->pc is kept one behind
+ * in registers (in) and written back before anything that may park, so that a step finds its instruction at pc - 1.
+ *
+ * Preemption: instructions that stand for a call of a function with a stack check look at stackguard0, as the prologue does. A jump
+ * backwards is a safe point for a signal, a CPU burst is one all the time; the rest is not. */
+#include "objs.h"
+#include "netpoll.h"
+
+/* ---- time on the CPU ---- */
+
+/* The duration rule of ops.def. */
+static int64_t duration(struct g *gp, const struct insn *in)
+{
+    int64_t ns = in->imm;
+    if (in->d >= 0)
+        ns = dist_quantile(rt->prog->dists[in->d], g_rand(gp));
+    else if (in->b != NOREG)
+        ns = regs(gp)[in->b];
+    return ns > 0 ? ns : 0;
+}
+
+/* gp->opval ns are left. Cut by a signal or a request; then the G may lose its M and goes on here later. */
+static enum opres step_burst(struct g *gp)
+{
+    struct m *mp = getm();
+    enum cpu_kind kind = (enum cpu_kind)cur_insn(gp)->a;
+    if (kind == CPU_nopreempt) {
+        burst(gp->opval, BURST_WHOLE);
+        return OP_DONE;
+    }
+    while (gp->opval > 0) {
+        mp->insafe = true;
+        gp->opval = burst(gp->opval, BURST_CUT);
+        mp->insafe = false;
+        if (mp->asyncinject) {
+            push_step(gp, STEP_burst);
+            return asyncPreempt2(gp);
+        }
+        if (kind == CPU_normal && a_load_rlx(&gp->stackguard0) != GUARD_NORMAL) {
+            push_step(gp, STEP_burst);
+            return newstack(gp);
+        }
+    }
+    return OP_DONE;
+}
+
+static enum opres op_cpu(struct g *gp, const struct insn *in)
+{
+    gp->opval = duration(gp, in);
+    return step_burst(gp);
+}
+
+static enum opres op_sleep(struct g *gp, const struct insn *in) { return timeSleep(gp, duration(gp, in)); }
+
+static enum opres op_syscall(struct g *gp, const struct insn *in)
+{
+    int64_t ns = duration(gp, in);
+    entersyscall(gp);
+    syscall_body(ns, in->a != 0);
+    return exitsyscall(gp);
+}
+
+/* ---- C ---- */
+
+/* cgocall.go cgocall. */
+static enum opres op_cgocall(struct g *gp, const struct insn *in)
+{
+    int64_t ns = duration(gp, in);
+    struct m *mp = getm();
+    entersyscall(gp);
+    mp->incgo = true;
+    syscall_body(ns, in->a != 0);
+    mp->incgo = false;
+    return exitsyscall(gp);
+}
+
+/* cgocall.go cgocallbackg: C calls back on its own thread, to which the G is locked meanwhile. */
+static enum opres op_cgocb(struct g *gp, const struct insn *in)
+{
+    int64_t ns = in->b != NOREG ? regs(gp)[in->b] : in->imm;
+    entersyscall(gp);
+    getm()->incgo = true;
+    syscall_body(ns > 0 ? ns : 0, false);
+    lockOSThread_internal(gp);
+    push_step(gp, STEP_cgoCall);
+    return exitsyscall(gp);
+}
+
+static enum opres step_cgoCall(struct g *gp)
+{
+    const struct insn *in = cur_insn(gp);
+    getm()->incgo = false;
+    int64_t arg = in->c != NOREG ? regs(gp)[in->c] : 0;
+    if (frame_push(gp, (uint32_t)in->d, FRAME_CGOCB, NOREG) && in->c != NOREG)
+        regs(gp)[0] = arg;
+    return OP_DONE;
+}
+
+/* Back into C, which returns at once. */
+static enum opres cgocallback_done(struct g *gp)
+{
+    getm()->incgo = true;
+    unlockOSThread_internal(gp);
+    entersyscall(gp);
+    getm()->incgo = false;
+    return exitsyscall(gp);
+}
+
+/* ---- goroutines, runtime calls ---- */
+
+static enum opres op_go(struct g *gp, const struct insn *in)
+{
+    (void)newproc((uint32_t)in->d, regs(gp) + in->a, in->b, (int32_t)in->imm);
+    return OP_DONE;
+}
+
+static enum opres op_gomaxprocs(struct g *gp, const struct insn *in)
+{
+    (void)in;
+    return runtime_GOMAXPROCS(gp);
+}
+
+static enum opres op_lockos(struct g *gp, const struct insn *in)
+{
+    (void)in;
+    LockOSThread(gp);
+    return OP_DONE;
+}
+
+static enum opres op_unlockos(struct g *gp, const struct insn *in)
+{
+    (void)in;
+    UnlockOSThread(gp);
+    return OP_DONE;
+}
+
+/* debug.go NumGoroutine, by counting: exact, where Go's sum of counters is a moment's estimate. */
+static enum opres op_numgoroutine(struct g *gp, const struct insn *in)
+{
+    int64_t n = 0;
+    lock(&rt->allglock);
+    for (struct g *other = rt->allgs; other != NULL; other = other->alllink) {
+        uint32_t s = a_load(&other->atomicstatus) & ~(uint32_t)Gscan;
+        n += s != Gdead && s != Gidle && s != Gdeadextra && !other->system;
+    }
+    unlock(&rt->allglock);
+    regs(gp)[in->a] = n;
+    return OP_DONE;
+}
+
+static enum opres op_alloc(struct g *gp, const struct insn *in) { return gc_alloc(gp, duration(gp, in), in->a != 0); }
+
+static enum opres op_free(struct g *gp, const struct insn *in)
+{
+    gc_free(duration(gp, in));
+    return OP_DONE;
+}
+
+static enum opres op_gc(struct g *gp, const struct insn *in)
+{
+    (void)in;
+    return runtime_GC(gp);
+}
+
+static enum opres op_exit(struct g *gp, const struct insn *in)
+{
+    if (in->imm == 0)
+        host_stop();
+    struct crash c = {.text = host_alloc(CRASH_MAX, 8)};
+    crash_text(&c, "exit status ");
+    crash_int(&c, in->imm);
+    finding(FIND_EXIT, crash_end(&c, gp));
+    return OP_DONE;
+}
+
+/* ---- channels ---- */
+
+#define CHAN(in) ((struct hchan *)object_of(gp, in, (in)->c, OBJ_CHAN))
+
+static enum opres op_send(struct g *gp, const struct insn *in) { return chansend(gp, CHAN(in), regs(gp)[in->a]); }
+static enum opres op_recv(struct g *gp, const struct insn *in) { return chanrecv(gp, CHAN(in)); }
+static enum opres op_close(struct g *gp, const struct insn *in) { return closechan(gp, CHAN(in)); }
+
+static enum opres op_len(struct g *gp, const struct insn *in)
+{
+    regs(gp)[in->a] = chanlen(CHAN(in));
+    return OP_DONE;
+}
+
+static enum opres op_cap(struct g *gp, const struct insn *in)
+{
+    regs(gp)[in->a] = chancap(CHAN(in));
+    return OP_DONE;
+}
+
+/* ---- sync: an operation on one object that is not nil ---- */
+
+#define OBJECT_OP(name, type, kind, call)                                      \
+    static enum opres op_##name(struct g *gp, const struct insn *in)            \
+    {                                                                           \
+        struct type *o = object_of(gp, in, in->c, kind);                        \
+        return o == NULL ? gopanic_text(gp, PANIC_nil) : (call);                \
+    }
+
+static enum opres put(struct g *gp, uint8_t reg, int64_t v)
+{
+    set_reg(gp, reg, v);
+    return OP_DONE;
+}
+
+static enum opres done(void) { return OP_DONE; }
+
+static int64_t amount(const struct g *gp, uint8_t reg, int64_t imm) { return reg != NOREG ? regs(gp)[reg] : imm; }
+
+static int64_t weight(const struct g *gp, uint8_t reg, int64_t imm)
+{
+    int64_t n = amount(gp, reg, imm);
+    return n > 0 ? n : 0;
+}
+
+OBJECT_OP(lock, smutex, OBJ_MUTEX, mutex_lock(gp, o))
+OBJECT_OP(unlock, smutex, OBJ_MUTEX, mutex_unlock(gp, o))
+OBJECT_OP(trylock, smutex, OBJ_MUTEX, put(gp, in->a, mutex_trylock(o)))
+OBJECT_OP(rlock, rwmutex, OBJ_RWMUTEX, rw_rlock(gp, o))
+OBJECT_OP(runlock, rwmutex, OBJ_RWMUTEX, rw_runlock(gp, o))
+OBJECT_OP(wlock, rwmutex, OBJ_RWMUTEX, rw_lock(gp, o))
+OBJECT_OP(wunlock, rwmutex, OBJ_RWMUTEX, rw_unlock(gp, o))
+OBJECT_OP(tryrlock, rwmutex, OBJ_RWMUTEX, put(gp, in->a, rw_tryrlock(o)))
+OBJECT_OP(trywlock, rwmutex, OBJ_RWMUTEX, rw_trylock(gp, o, in->a))
+OBJECT_OP(wgadd, waitgroup, OBJ_WAITGROUP, wg_add(gp, o, amount(gp, in->a, in->imm)))
+OBJECT_OP(wgdone, waitgroup, OBJ_WAITGROUP, wg_add(gp, o, -1))
+OBJECT_OP(wgwait, waitgroup, OBJ_WAITGROUP, wg_wait(gp, o))
+OBJECT_OP(cwait, cond, OBJ_COND, cond_wait(gp, o))
+OBJECT_OP(csignal, cond, OBJ_COND, (notifyListNotifyOne(&o->notify), done()))
+OBJECT_OP(cbroadcast, cond, OBJ_COND, (notifyListNotifyAll(&o->notify), done()))
+OBJECT_OP(acquire, weighted, OBJ_SEMA, weighted_acquire(gp, o, weight(gp, in->a, in->imm)))
+OBJECT_OP(tryacquire, weighted, OBJ_SEMA, put(gp, in->a, weighted_try(o, weight(gp, in->b, in->imm))))
+OBJECT_OP(release, weighted, OBJ_SEMA, weighted_release(gp, o, weight(gp, in->a, in->imm)))
+OBJECT_OP(poolput, pool, OBJ_POOL, (pool_put(o, regs(gp)[in->a]), done()))
+
+static enum opres op_poolget(struct g *gp, const struct insn *in)
+{
+    struct pool *o = object_of(gp, in, in->c, OBJ_POOL);
+    if (o == NULL)
+        return gopanic_text(gp, PANIC_nil);
+    int64_t v;
+    bool hit = pool_get(o, &v);
+    regs(gp)[in->a] = v;
+    return put(gp, in->b, hit);
+}
+
+/* ---- shared variables ---- */
+
+OBJECT_OP(loadp, var, OBJ_VAR, put(gp, in->a, (int64_t)a_load_rlx(&o->v)))
+OBJECT_OP(loada, var, OBJ_VAR, put(gp, in->a, (int64_t)a_load(&o->v)))
+
+#define VAR_OP(name, stmt)                                                      \
+    static enum opres op_##name(struct g *gp, const struct insn *in)            \
+    {                                                                           \
+        struct var *o = object_of(gp, in, in->c, OBJ_VAR);                      \
+        if (o == NULL)                                                          \
+            return gopanic_text(gp, PANIC_nil);                                 \
+        int64_t *R = regs(gp);                                                  \
+        stmt;                                                                   \
+        return OP_DONE;                                                         \
+    }
+
+VAR_OP(storep, a_store_rlx(&o->v, (uint64_t)R[in->a]))
+VAR_OP(storea, a_store(&o->v, (uint64_t)R[in->a]))
+VAR_OP(swapa, uint64_t old = a_xchg(&o->v, (uint64_t)R[in->b]); set_reg(gp, in->a, (int64_t)old))
+
+static enum opres op_adda(struct g *gp, const struct insn *in)
+{
+    struct var *o = object_of(gp, in, in->c, OBJ_VAR);
+    if (o == NULL)
+        return gopanic_text(gp, PANIC_nil);
+    uint64_t d = (uint64_t)amount(gp, in->b, in->imm), sum = a_add(&o->v, d);
+    return put(gp, in->a, (int64_t)sum);
+}
+
+static enum opres op_casa(struct g *gp, const struct insn *in)
+{
+    struct var *o = object_of(gp, in, (uint8_t)in->imm, OBJ_VAR);
+    if (o == NULL)
+        return gopanic_text(gp, PANIC_nil);
+    int64_t *R = regs(gp);
+    bool swapped = a_cas(&o->v, (uint64_t)R[in->b], (uint64_t)R[in->c]);
+    return put(gp, in->a, swapped);
+}
+
+/* ---- timers ---- */
+
+static int64_t timer_object(struct timeTimer *t, int64_t chan, bool ticker)
+{
+    struct timerObject *o = host_alloc(sizeof *o, 8);
+    *o = (struct timerObject){t, chan, ticker};
+    return object_add(o, OBJ_TIMER);
+}
+
+static enum opres op_timer(struct g *gp, const struct insn *in)
+{
+    int64_t d = amount(gp, in->b, in->imm), handle;
+    if (in->d >= 0) {
+        int64_t arg = in->c != NOREG ? regs(gp)[in->c] : 0;
+        struct timeTimer *t = time_AfterFunc(d, (uint32_t)in->d, &arg, in->c != NOREG, gp->group);
+        handle = timer_object(t, 0, false);
+    } else {
+        struct hchan *c;
+        int64_t chan = chan_object(1, &c);
+        handle = timer_object(time_NewTimer(d, c), chan, false);
+    }
+    return put(gp, in->a, handle);
+}
+
+static enum opres op_ticker(struct g *gp, const struct insn *in)
+{
+    int64_t d = amount(gp, in->b, in->imm);
+    if (d <= 0)
+        return gopanic_text(gp, PANIC_ticker);
+    struct hchan *c;
+    int64_t chan = chan_object(1, &c);
+    return put(gp, in->a, timer_object(time_NewTicker(d, c), chan, true));
+}
+
+static enum opres op_after(struct g *gp, const struct insn *in)
+{
+    struct hchan *c;
+    int64_t chan = chan_object(1, &c);
+    (void)time_NewTimer(amount(gp, in->b, in->imm), c);
+    return put(gp, in->a, chan);
+}
+
+OBJECT_OP(timerc, timerObject, OBJ_TIMER, put(gp, in->a, o->c))
+OBJECT_OP(tstop, timerObject, OBJ_TIMER, put(gp, in->a, time_Stop(o->t)))
+
+static enum opres op_treset(struct g *gp, const struct insn *in)
+{
+    struct timerObject *o = object_of(gp, in, in->c, OBJ_TIMER);
+    if (o == NULL)
+        return gopanic_text(gp, PANIC_nil);
+    int64_t d = amount(gp, in->b, in->imm);
+    if (!o->ticker)
+        return put(gp, in->a, time_Reset(o->t, d));
+    if (d <= 0)
+        return gopanic_text(gp, PANIC_ticker_reset);
+    time_ResetTicker(o->t, d);
+    return put(gp, in->a, 1);
+}
+
+/* ---- descriptors ---- */
+
+static enum opres step_fdResult(struct g *gp)
+{
+    const struct insn *in = cur_insn(gp);
+    if (in->op == OP_FDREAD)
+        set_reg(gp, in->b, gp->opval < 0 ? 0 : (int64_t)(intptr_t)gp->param);
+    if (in->op != OP_FDCLOSE)
+        set_reg(gp, in->a, gp->opval);
+    gp->param = NULL;
+    return OP_DONE;
+}
+
+#define FD_OP(name, call)                                                       \
+    static enum opres op_##name(struct g *gp, const struct insn *in)            \
+    {                                                                           \
+        struct pollfd *o = object_of(gp, in, in->c, OBJ_FD);                    \
+        if (o == NULL)                                                          \
+            return gopanic_text(gp, PANIC_nil);                                 \
+        push_step(gp, STEP_fdResult);                                           \
+        return (call);                                                          \
+    }
+
+FD_OP(fdread, netpoll_read_op(gp, o))
+FD_OP(fdwrite, netpoll_write_op(gp, o))
+FD_OP(fdwait, netpoll_wait_op(gp, o, (enum poll_mode)in->b))
+FD_OP(fdclose, netpoll_close_op(gp, o))
+
+static enum opres op_fddeadline(struct g *gp, const struct insn *in)
+{
+    struct pollfd *o = object_of(gp, in, in->c, OBJ_FD);
+    if (o == NULL)
+        return gopanic_text(gp, PANIC_nil);
+    netpoll_set_deadline(o, amount(gp, in->b, in->imm), (enum poll_mode)in->a);
+    return OP_DONE;
+}
+
+/* ---- draws, numbers ---- */
+
+/* 0 .. n - 1, each as likely as the next up to 1 in 2^32. */
+static int64_t rand_below(struct g *gp, int64_t n)
+{
+    if (n <= 1)
+        return 0;
+    __extension__ typedef unsigned __int128 u128;
+    if (n > UINT32_MAX)
+        return (int64_t)(((u128)g_rand(gp) * (u128)n) >> 64);
+    uint64_t fallback = ((g_rand(gp) >> 32) * (uint64_t)n) >> 32;
+    return (int64_t)draw((uint32_t)n, (uint32_t)fallback);
+}
+
+static enum opres op_randn(struct g *gp, const struct insn *in) { return put(gp, in->a, rand_below(gp, regs(gp)[in->b])); }
+static enum opres op_randi(struct g *gp, const struct insn *in) { return put(gp, in->a, rand_below(gp, in->imm)); }
+static enum opres op_draw(struct g *gp, const struct insn *in)
+{
+    return put(gp, in->a, dist_quantile(rt->prog->dists[in->d], g_rand(gp)));
+}
+
+static enum opres op_div(struct g *gp, const struct insn *in)
+{
+    int64_t *R = regs(gp), x = R[in->b], y = R[in->c];
+    if (y == 0)
+        return gopanic_text(gp, PANIC_divide);
+    if (y == -1) /* the smallest number has no opposite */
+        return put(gp, in->a, in->op == OP_DIV ? (int64_t)(0 - (uint64_t)x) : 0);
+    return put(gp, in->a, in->op == OP_DIV ? x / y : x % y);
+}
+
+static enum opres op_shift(struct g *gp, const struct insn *in)
+{
+    int64_t *R = regs(gp), x = R[in->b], n = R[in->c];
+    if (n < 0)
+        return gopanic_text(gp, PANIC_shift);
+    if (in->op == OP_SHR)
+        return put(gp, in->a, x >> (n > 63 ? 63 : n));
+    return put(gp, in->a, n > 63 ? 0 : (int64_t)((uint64_t)x << n));
+}
+
+/* ---- records ---- */
+
+static enum opres op_print(struct g *gp, const struct insn *in);
+
+static int64_t span_key(const struct g *gp, uint8_t reg) { return reg != NOREG ? regs(gp)[reg] : (int64_t)gp->goid; }
+
+/* A span that began earlier than now has a second record, c = 1, with that time. */
+static enum opres op_spanb(struct g *gp, const struct insn *in)
+{
+    emit(EV_SPAN_BEGIN, gp->goid, (uint64_t)span_key(gp, in->a), (uint32_t)in->d, 0);
+    if (in->b != NOREG)
+        emit(EV_SPAN_BEGIN, gp->goid, (uint64_t)regs(gp)[in->b], (uint32_t)in->d, 1);
+    return OP_DONE;
+}
+
+static enum opres op_spane(struct g *gp, const struct insn *in)
+{
+    emit(EV_SPAN_END, gp->goid, (uint64_t)span_key(gp, in->a), (uint32_t)in->d, 0);
+    return OP_DONE;
+}
+
+static enum opres op_mark(struct g *gp, const struct insn *in)
+{
+    emit(EV_MARK, gp->goid, in->a != NOREG ? (uint64_t)regs(gp)[in->a] : 0, (uint32_t)in->d, 0);
+    return OP_DONE;
+}
+
+static enum opres op_assert(struct g *gp, const struct insn *in)
+{
+    if (regs(gp)[in->a] != 0)
+        return OP_DONE;
+    emit(EV_ASSERT_FAIL, gp->goid, 0, (uint32_t)in->d, 0);
+    finding(FIND_ASSERT, rt->prog->strings[in->d]);
+    return OP_DONE;
+}
+
+/* ---- the loop ---- */
+
+typedef enum opres (*op_fn)(struct g *gp, const struct insn *in);
+
+static const op_fn op_table[OPS] = {
+    [OP_DEFER] = op_defer,           [OP_PANIC] = op_panic,         [OP_RECOVER] = op_recover,
+    [OP_EXIT] = op_exit,             [OP_ASSERT] = op_assert,       [OP_RET] = op_ret,
+    [OP_DIV] = op_div,               [OP_MOD] = op_div,             [OP_SHL] = op_shift,
+    [OP_SHR] = op_shift,             [OP_RANDN] = op_randn,         [OP_RANDI] = op_randi,
+    [OP_DRAW] = op_draw,             [OP_GO] = op_go,               [OP_GOEXIT] = op_goexit,
+    [OP_LOCKOS] = op_lockos,         [OP_UNLOCKOS] = op_unlockos,   [OP_GOMAXPROCS] = op_gomaxprocs,
+    [OP_NUMGOROUTINE] = op_numgoroutine, [OP_CPU] = op_cpu,         [OP_SLEEP] = op_sleep,
+    [OP_SYSCALL] = op_syscall,       [OP_CGOCALL] = op_cgocall,     [OP_CGOCB] = op_cgocb,
+    [OP_ALLOC] = op_alloc,           [OP_FREE] = op_free,           [OP_GC] = op_gc,
+    [OP_MAKE] = op_make,             [OP_SEND] = op_send,           [OP_RECV] = op_recv,
+    [OP_CLOSE] = op_close,           [OP_LEN] = op_len,             [OP_CAP] = op_cap,
+    [OP_SELECT] = op_select,         [OP_LOCK] = op_lock,           [OP_UNLOCK] = op_unlock,
+    [OP_TRYLOCK] = op_trylock,       [OP_RLOCK] = op_rlock,         [OP_RUNLOCK] = op_runlock,
+    [OP_WLOCK] = op_wlock,           [OP_WUNLOCK] = op_wunlock,     [OP_TRYRLOCK] = op_tryrlock,
+    [OP_TRYWLOCK] = op_trywlock,     [OP_WGADD] = op_wgadd,         [OP_WGDONE] = op_wgdone,
+    [OP_WGWAIT] = op_wgwait,         [OP_CWAIT] = op_cwait,         [OP_CSIGNAL] = op_csignal,
+    [OP_CBROADCAST] = op_cbroadcast, [OP_ONCE] = op_once,           [OP_ACQUIRE] = op_acquire,
+    [OP_TRYACQUIRE] = op_tryacquire, [OP_RELEASE] = op_release,     [OP_POOLGET] = op_poolget,
+    [OP_POOLPUT] = op_poolput,       [OP_TIMER] = op_timer,         [OP_TICKER] = op_ticker,
+    [OP_TIMERC] = op_timerc,         [OP_AFTER] = op_after,         [OP_TSTOP] = op_tstop,
+    [OP_TRESET] = op_treset,         [OP_CTXNEW] = op_ctxnew,       [OP_CTXTMO] = op_ctxtmo,
+    [OP_CTXCANCEL] = op_ctxcancel,   [OP_CTXDONE] = op_ctxdone,     [OP_CTXERR] = op_ctxerr,
+    [OP_FDREAD] = op_fdread,         [OP_FDWRITE] = op_fdwrite,     [OP_FDWAIT] = op_fdwait,
+    [OP_FDDEADLINE] = op_fddeadline, [OP_FDCLOSE] = op_fdclose,     [OP_LOADP] = op_loadp,
+    [OP_STOREP] = op_storep,         [OP_LOADA] = op_loada,         [OP_STOREA] = op_storea,
+    [OP_ADDA] = op_adda,             [OP_SWAPA] = op_swapa,         [OP_CASA] = op_casa,
+    [OP_CORONEW] = op_coronew,       [OP_CORONEXT] = op_coronext,   [OP_COROSTOP] = op_corostop,
+    [OP_YIELD] = op_yield,           [OP_PRINT] = op_print,         [OP_SPANB] = op_spanb,
+    [OP_SPANE] = op_spane,           [OP_MARK] = op_mark,
+};
+
+#define STEP(name) static enum opres step_##name(struct g *gp);
+#include "steps.def"
+#undef STEP
+
+static const step_fn step_table[STEPS] = {
+#define STEP(name) [STEP_##name] = step_##name,
+#include "steps.def"
+#undef STEP
+};
+
+/* A jump backwards: a loop without calls can be left here, by a signal only. */
+static enum opres back_edge(struct m *mp, struct g *gp)
+{
+    mp->insafe = true;
+    (void)a_load_rlx(&gp->stackguard0); /* a point, so that a signal can arrive */
+    mp->insafe = false;
+    return mp->asyncinject ? asyncPreempt2(gp) : OP_DONE;
+}
+
+/* CALL, with the prologue's check done. */
+static void call(struct g *gp, const struct insn *in)
+{
+    uint32_t from = gp->fp + in->a;
+    if (!frame_push(gp, (uint32_t)in->d, FRAME_CALL, in->c))
+        return;
+    int64_t *R = regs(gp);
+    for (uint32_t i = 0; i < in->b; i++)
+        R[i] = gp->stack[from + i];
+}
+
+/* A lone switch, so longer than other functions: the instructions that are nothing but arithmetic and control are in it, the others go
+ * through the table. Wrapping arithmetic is done unsigned. */
+static void interp(struct m *mp, struct g *gp)
+{
+    const struct insn *const code = prog_code, *in = code + gp->pc;
+    int64_t *R = regs(gp);
+#define U(x)    ((uint64_t)R[x])
+#define SET(e)  R[in->a] = (int64_t)(e); in++; continue
+#define JUMP_IF(e) if (!(e)) { in++; continue; } goto jump
+    for (;;) {
+        work(op);
+        switch ((enum op)in->op) {
+        case OP_NOP: in++; continue;
+        case OP_JMP: goto jump;
+        case OP_JZ: JUMP_IF(R[in->a] == 0);
+        case OP_JNZ: JUMP_IF(R[in->a] != 0);
+        case OP_JEQ: JUMP_IF(R[in->a] == R[in->b]);
+        case OP_JNE: JUMP_IF(R[in->a] != R[in->b]);
+        case OP_JLT: JUMP_IF(R[in->a] < R[in->b]);
+        case OP_JLE: JUMP_IF(R[in->a] <= R[in->b]);
+        case OP_JEQI: JUMP_IF(R[in->a] == in->imm);
+        case OP_JNEI: JUMP_IF(R[in->a] != in->imm);
+        case OP_JLTI: JUMP_IF(R[in->a] < in->imm);
+        case OP_JGEI: JUMP_IF(R[in->a] >= in->imm);
+        case OP_LOOP: R[in->a] = (int64_t)(U(in->a) - 1); JUMP_IF(R[in->a] > 0);
+        case OP_SWITCH: {
+            int64_t k = R[in->a];
+            in += 1 + (k >= 0 && k < in->imm ? k : in->imm);
+            continue;
+        }
+        case OP_CONST: SET(in->imm);
+        case OP_MOVE: SET(R[in->b]);
+        case OP_ADD: SET(U(in->b) + U(in->c));
+        case OP_SUB: SET(U(in->b) - U(in->c));
+        case OP_MUL: SET(U(in->b) * U(in->c));
+        case OP_AND: SET(U(in->b) & U(in->c));
+        case OP_OR: SET(U(in->b) | U(in->c));
+        case OP_XOR: SET(U(in->b) ^ U(in->c));
+        case OP_ADDI: SET(U(in->b) + (uint64_t)in->imm);
+        case OP_MULI: SET(U(in->b) * (uint64_t)in->imm);
+        case OP_EQ: SET(R[in->b] == R[in->c]);
+        case OP_NE: SET(R[in->b] != R[in->c]);
+        case OP_LT: SET(R[in->b] < R[in->c]);
+        case OP_LE: SET(R[in->b] <= R[in->c]);
+        case OP_MIN: SET(R[in->b] < R[in->c] ? R[in->b] : R[in->c]);
+        case OP_MAX: SET(R[in->b] > R[in->c] ? R[in->b] : R[in->c]);
+        case OP_GOID: SET(gp->goid);
+        case OP_NOW: SET(nanotime());
+        case OP_GOSCHED: /* no stack check in Go either */
+            gp->pc = (uint32_t)(in - code) + 1;
+            (void)gosched(gp);
+            return;
+        default: break;
+        }
+        gp->pc = (uint32_t)(in - code);
+        if (a_load_rlx(&gp->stackguard0) != GUARD_NORMAL && newstack(gp) == OP_MCALL)
+            return; /* the instruction runs when the G comes back */
+        gp->pc++;
+        if (in->op == OP_CALL)
+            call(gp, in);
+        else if (op_table[in->op](gp, in) == OP_MCALL)
+            return;
+        if (gp->nkont != 0)
+            return;
+        in = code + gp->pc;
+        R = regs(gp);
+        continue;
+    jump:
+        gp->pc = (uint32_t)in->d;
+        if (code + in->d <= in && back_edge(mp, gp) == OP_MCALL)
+            return;
+        in = code + gp->pc;
+    }
+#undef U
+#undef SET
+#undef JUMP_IF
+}
+
+static void gogo(struct m *mp)
+{
+    struct g *gp = a_own(&mp->curg);
+    work(gogo);
+    mp->mcallfn = NULL;
+    do {
+        while (gp->nkont != 0)
+            if (step_table[gp->kont[--gp->nkont]](gp) == OP_MCALL)
+                return;
+        interp(mp, gp);
+    } while (mp->mcallfn == NULL); /* an operation left steps to run */
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of objects: those the program declares, made at the start, and those it makes while it runs. */
+#include "objs.h"
+#include "netpoll.h"
+
+/* The chunk of the n-th made object and its place there. */
+static uint32_t object_chunk(uint64_t n, uint64_t *place)
+{
+    uint32_t k = 57 - (uint32_t)__builtin_clzll(n + 64);
+    *place = n + 64 - (UINT64_C(64) << k);
+    return k;
+}
+
+static int64_t object_add(void *p, uint8_t kind)
+{
+    struct objects *o = rt->objs;
+    uint64_t place;
+    lock(&o->lock);
+    uint64_t n = (uint64_t)o->made++;
+    uint32_t k = object_chunk(n, &place);
+    if (k >= OBJ_CHUNKS)
+        throw("too many objects");
+    struct object *chunk = a_own(&o->chunk[k]);
+    if (chunk == NULL) {
+        chunk = host_alloc((size_t)(UINT64_C(64) << k) * sizeof *chunk, 16);
+        a_store(&o->chunk[k], chunk);
+    }
+    chunk[place] = (struct object){p, kind};
+    unlock(&o->lock);
+    return (int64_t)(rt->prog->nobjects + n + 1);
+}
+
+static void *object_slow(struct g *gp, int64_t handle, uint8_t kind)
+{
+    if (handle == 0)
+        return NULL;
+    uint64_t n = (uint64_t)handle - 1;
+    const struct object *e = NULL;
+    if (handle > 0 && n < rt->prog->nobjects) {
+        e = &objs_decl[n];
+    } else if (handle > 0 && n < (UINT64_C(64) << OBJ_CHUNKS) - 64) {
+        uint64_t place;
+        uint32_t k = object_chunk(n - rt->prog->nobjects, &place);
+        const struct object *chunk = a_load_rlx(&rt->objs->chunk[k]);
+        e = chunk != NULL ? &chunk[place] : NULL;
+    }
+    if (e != NULL && e->kind == kind)
+        return e->p;
+    fatalthrow(gp, "a value is used as a handle of an object that it does not name");
+    return NULL;
+}
+
+static struct cond *cond_make(struct smutex *L)
+{
+    struct cond *c = host_alloc(sizeof *c, 16);
+    c->L = L;
+    lockInit(&c->notify.lock, lockRankNotifyList);
+    return c;
+}
+
+static struct weighted *weighted_make(int64_t size)
+{
+    struct weighted *w = host_alloc(sizeof *w, 16);
+    lockInit(&w->lock, lockRankLeaf);
+    w->size = size;
+    return w;
+}
+
+/* A variable has a cache line of its own: false sharing would be an accident of the declaration order. */
+static struct var *var_make(int64_t value)
+{
+    struct var *v = host_alloc(sizeof *v, 64);
+    a_init(&v->v, (uint64_t)value);
+    return v;
+}
+
+/* param is as in struct object_decl, but a Cond's is its mutex. */
+static void *object_new(uint8_t kind, int64_t param, struct smutex *L)
+{
+    switch ((enum object_kind)kind) {
+    case OBJ_CHAN: return makechan(param);
+    case OBJ_MUTEX: return host_alloc(sizeof(struct smutex), 8);
+    case OBJ_RWMUTEX: return host_alloc(sizeof(struct rwmutex), 8);
+    case OBJ_WAITGROUP: return host_alloc(sizeof(struct waitgroup), 8);
+    case OBJ_COND: return cond_make(L);
+    case OBJ_ONCE: return host_alloc(sizeof(struct once), 8);
+    case OBJ_SEMA: return weighted_make(param);
+    case OBJ_POOL: return pool_make();
+    case OBJ_VAR: return var_make(param);
+    case OBJ_FD: return netpoll_open((int32_t)param);
+    case OBJ_TIMER:
+    case OBJ_CONTEXT:
+    case OBJ_CORO:
+    case OBJ_KINDS: break;
+    }
+    throw("object_new: kind");
+}
+
+static void objs_world_init(void)
+{
+    const struct program *prog = rt->prog;
+    struct objects *o = rt->objs = host_alloc(sizeof *o, 64);
+    lockInit(&o->lock, lockRankLeaf);
+    lockInit(&o->ctxlock, lockRankLeaf);
+    lockInit(&o->stacklock, lockRankMheap);
+    o->semtable = host_alloc((size_t)prof->sema_roots * sizeof *o->semtable, 64);
+    for (int64_t i = 0; i < prof->sema_roots; i++)
+        lockInit(&o->semtable[i].lock, lockRankRoot);
+    o->decl = host_alloc((prog->nobjects + 1) * sizeof *o->decl, 64);
+    prog_code = prog->code;
+    objs_decl = o->decl;
+    for (uint32_t i = 0; i < prog->nobjects; i++) {
+        const struct object_decl *d = &prog->objects[i];
+        o->decl[i].kind = d->kind;
+        if (d->kind != OBJ_COND)
+            o->decl[i].p = object_new(d->kind, d->param, NULL);
+        if (d->kind == OBJ_CHAN)
+            ((struct hchan *)o->decl[i].p)->index = (int32_t)i;
+    }
+    for (uint32_t i = 0; i < prog->nobjects; i++)
+        if (prog->objects[i].kind == OBJ_COND)
+            o->decl[i].p = object_new(OBJ_COND, 0, o->decl[prog->objects[i].param].p);
+}
+
+/* A channel made while the program runs; its index is what a select sorts by. */
+static int64_t chan_object(int64_t size, struct hchan **c)
+{
+    *c = makechan(size);
+    int64_t handle = object_add(*c, OBJ_CHAN);
+    (*c)->index = (int32_t)(handle - 1);
+    return handle;
+}
+
+static enum opres op_make(struct g *gp, const struct insn *in)
+{
+    int64_t param = in->c != NOREG ? regs(gp)[in->c] : in->imm;
+    uint8_t kind = in->b;
+    struct smutex *L = NULL;
+    if (kind == OBJ_CHAN || kind == OBJ_SEMA) {
+        if (param < 0 || param > CHAN_SIZE_MAX)
+            return gopanic_text(gp, PANIC_makechan);
+    } else if (kind == OBJ_COND) {
+        L = object_slow(gp, param, OBJ_MUTEX);
+        if (L == NULL)
+            return gopanic_text(gp, PANIC_nil);
+    } else if (kind == OBJ_FD && (param < -1 || param >= rt->prog->narrivals)) {
+        return gopanic_text(gp, PANIC_nil);
+    }
+    struct hchan *c;
+    int64_t handle = kind == OBJ_CHAN ? chan_object(param, &c) : object_add(object_new(kind, param, L), kind);
+    regs(gp)[in->a] = handle;
+    return OP_DONE;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PRINT: formats, and hands the text to whoever embeds the model. It costs nothing: prints are how a run is compared with Go, and must
+ * not change it. The record: first string and number of arguments (c = 0), then each argument (c = its position from 1). */
+#include "objs.h"
+
+static void (*world_print)(void *arg, const char *text, size_t size);
+static void *world_arg;
+
+struct printer {
+    char text[256];
+    uint32_t n;
+};
+
+static void print_flush(struct printer *p)
+{
+    if (p->n > 0 && world_print != NULL)
+        world_print(world_arg, p->text, p->n);
+    p->n = 0;
+}
+
+static void print_char(struct printer *p, char c)
+{
+    if (p->n == sizeof p->text)
+        print_flush(p);
+    p->text[p->n++] = c;
+}
+
+static void print_text(struct printer *p, const char *s)
+{
+    for (; *s != 0; s++)
+        print_char(p, *s);
+}
+
+static void print_int(struct printer *p, int64_t v)
+{
+    char digits[20];
+    int n = 0;
+    uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    if (v < 0)
+        print_char(p, '-');
+    do
+        digits[n++] = (char)('0' + u % 10);
+    while ((u /= 10) != 0);
+    while (n > 0)
+        print_char(p, digits[--n]);
+}
+
+static void print_verb(struct printer *p, char verb, int64_t v)
+{
+    const char *s;
+    switch (verb) {
+    case 'd': print_int(p, v); return;
+    case 't': print_text(p, v != 0 ? "true" : "false"); return;
+    case 's':
+        s = string_of(v);
+        print_text(p, s != NULL ? s : "%!s(BAD)");
+        return;
+    default: print_char(p, '%'); print_char(p, verb);
+    }
+}
+
+static enum opres op_print(struct g *gp, const struct insn *in)
+{
+    struct printer p = {.n = 0};
+    const int64_t *arg = regs(gp) + in->a;
+    uint32_t used = 0;
+    for (const char *s = rt->prog->strings[in->d]; *s != 0; s++) {
+        if (*s != '%' || s[1] == 0)
+            print_char(&p, *s);
+        else if (*++s == '%')
+            print_char(&p, '%');
+        else if (used < in->b)
+            print_verb(&p, *s, arg[used++]);
+        else
+            print_text(&p, "%!(MISSING)");
+    }
+    print_flush(&p);
+    emit(EV_PRINT, gp->goid, (uint64_t)in->d, in->b, 0);
+    for (uint32_t i = 0; i < in->b; i++)
+        emit(EV_PRINT, gp->goid, (uint64_t)arg[i], 0, (uint16_t)(i + 1));
+    return OP_DONE;
+}

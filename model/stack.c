@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames of a G's program, on the G's own stack of words.
+ *
+ *   fp - 2   where to return: pc | func << 32         fp - 1   caller's fp | result register << 32 | frame kind << 40
+ *   fp ..    the function's registers
+ * The first frame has no header. The stack is the G's inline registers until it does not fit; then a block of twice the size, up to
+ * Go's "stack overflow". Go grows by copying under the status Gcopystack, which somebody who scans the G waits for. */
+#include "objs.h"
+
+enum { FRAME_HDR = 2, STACK_ORDER_MIN = 4, STACK_ORDERS = 32 };
+
+enum frame_kind {
+    FRAME_CALL,
+    FRAME_DEFER,     /* a deferred call while its function returns */
+    FRAME_PANIC,     /* ... while the G panics */
+    FRAME_GOEXIT,    /* ... during Goexit */
+    FRAME_RECOVERED, /* ... of a function whose panic was recovered */
+    FRAME_CGOCB      /* called from C */
+};
+
+/* Blocks of 2^order words, free ones in a list per size (stack.go stackpool; its per-P caches are left out). */
+static void *stackpool_get(uint32_t order)
+{
+    struct objects *o = rt->objs;
+    lock(&o->stacklock);
+    void **block = o->stackfree[order];
+    if (block != NULL)
+        o->stackfree[order] = *block;
+    unlock(&o->stacklock);
+    return block != NULL ? (void *)block : host_alloc(sizeof(int64_t) << order, 16);
+}
+
+static void stackpool_put(void *block, uint32_t order)
+{
+    struct objects *o = rt->objs;
+    lock(&o->stacklock);
+    *(void **)block = o->stackfree[order];
+    o->stackfree[order] = block;
+    unlock(&o->stacklock);
+}
+
+static uint32_t stack_order(uint32_t words)
+{
+    return words <= 1u << STACK_ORDER_MIN ? STACK_ORDER_MIN : 32 - (uint32_t)__builtin_clz(words - 1);
+}
+
+static void g_free_frames(struct g *gp)
+{
+    if (gp->stack != gp->inline_regs && gp->stack != NULL)
+        stackpool_put(gp->stack, stack_order(gp->stack_size));
+    gp->stack = gp->inline_regs;
+    gp->stack_size = GREGS_INLINE;
+}
+
+/* Makes room for words; what is in use is kept. */
+static void stack_resize(struct g *gp, uint32_t words, uint32_t used)
+{
+    uint32_t order = stack_order(words);
+    int64_t *to = stackpool_get(order);
+    for (uint32_t i = 0; i < used; i++)
+        to[i] = gp->stack[i];
+    g_free_frames(gp);
+    gp->stack = to;
+    gp->stack_size = 1u << order;
+}
+
+/* stack.go newstack's second half and copystack. */
+static bool growstack(struct g *gp, uint32_t words, uint32_t used)
+{
+    uint32_t max = rt->prog->stack_max != 0 ? rt->prog->stack_max : STACK_WORDS_MAX;
+    if (words > max) {
+        fatalthrow(gp, "stack overflow");
+        return false;
+    }
+    casgstatus(gp, Grunning, Gcopystack);
+    work(copystack);
+    work_n(copystack_word, used);
+    stack_resize(gp, words, used);
+    casgstatus(gp, Gcopystack, Grunning);
+    return true;
+}
+
+/* The next number of the G's own stream (splitmix64): what a program draws does not depend on the schedule. */
+static uint64_t g_rand(struct g *gp)
+{
+    uint64_t z = gp->rng += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* proc.go gostartcall: the G's first frame. */
+static void g_start_at(struct g *gp, uint32_t func, const int64_t *args, uint32_t nargs)
+{
+    struct g *parent = a_own(&getm()->curg);
+    gp->rng = parent != NULL ? g_rand(parent) : host_seed64();
+    gp->fp = 0;
+    if (gp->stack == NULL)
+        g_free_frames(gp);
+    if (func >= rt->prog->nfuncs) {
+        gp->func = -1;
+        push_step(gp, STEP_goexit1);
+        push_step(gp, (enum step)(UINT32_MAX - func));
+        gp->opval = nargs > 0 ? args[0] : 0;
+        return;
+    }
+    const struct func *f = &rt->prog->funcs[func];
+    if (f->nregs > gp->stack_size)
+        stack_resize(gp, f->nregs, 0);
+    gp->func = (int32_t)func;
+    gp->pc = f->entry;
+    for (uint32_t i = 0; i < f->nregs; i++)
+        gp->stack[i] = i < nargs ? args[i] : 0;
+}
+
+static int32_t gfunc(const struct g *gp) { return gp->func; }
+
+static enum frame_kind frame_kind(const struct g *gp)
+{
+    return gp->fp == 0 ? FRAME_CALL : (enum frame_kind)(gp->stack[gp->fp - 1] >> 40 & 0xff);
+}
+
+/* Enters func: its registers are 0, the caller fills the parameters in. False: the stack is at its limit, the world stopped. */
+static bool frame_push(struct g *gp, uint32_t func, enum frame_kind kind, uint8_t result)
+{
+    const struct func *f = &rt->prog->funcs[func];
+    uint32_t top = gp->fp + (gp->func >= 0 ? rt->prog->funcs[gp->func].nregs : 0);
+    uint32_t fp = top + FRAME_HDR, need = fp + f->nregs;
+    if (need > gp->stack_size && !growstack(gp, need, top))
+        return false;
+    gp->stack[fp - 2] = (int64_t)(gp->pc | (uint64_t)(uint32_t)gp->func << 32);
+    gp->stack[fp - 1] = (int64_t)(gp->fp | (uint64_t)result << 32 | (uint64_t)kind << 40);
+    gp->fp = fp;
+    gp->func = (int32_t)func;
+    gp->pc = f->entry;
+    for (uint32_t i = 0; i < f->nregs; i++)
+        gp->stack[fp + i] = 0;
+    return true;
+}
+
+/* Back to the caller's frame; gives the result register. */
+static uint8_t frame_pop(struct g *gp)
+{
+    uint64_t where = (uint64_t)gp->stack[gp->fp - 2], link = (uint64_t)gp->stack[gp->fp - 1];
+    gp->pc = (uint32_t)where;
+    gp->func = (int32_t)(where >> 32);
+    gp->fp = (uint32_t)link;
+    return (uint8_t)(link >> 32);
+}
