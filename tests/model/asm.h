@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs for tests, built instruction by instruction, and a runner for them.
+ *
+ *     struct as a;
+ *     as_init(&a);
+ *     int ch = as_object(&a, OBJ_CHAN, 0);
+ *     int worker = as_func(&a, "worker", 1, 4);   // name, parameters, registers
+ *         as_op(&a, OP_RECV, 1, NOREG, 0, ch, 0);
+ *         as_print1(&a, "%d\n", 1);
+ *         as_ret(&a);
+ *     int main_ = as_func(&a, "main", 0, 4);
+ *         ...
+ *     as_run(&r, &a, (struct as_opts){.release = 27, .procs = 1});
+ *     CHECK_STR(r.out, "5\n");
+ *
+ * A function ends where the next one begins; the last one is main. Calls forward go through as_later. */
+#ifndef GMPSIM_TESTS_MODEL_ASM_H
+#define GMPSIM_TESTS_MODEL_ASM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/api.h"
+#include "model/prog.h"
+
+enum { AS_CODE = 4096, AS_FUNCS = 64, AS_TABLE = 64, AS_LABELS = 256 };
+
+struct as {
+    struct insn code[AS_CODE];
+    struct func funcs[AS_FUNCS];
+    struct object_decl objects[AS_TABLE];
+    struct select_table selects[AS_TABLE];
+    struct select_case cases[AS_TABLE * 4];
+    const char *strings[AS_TABLE];
+    const struct dist *dists[AS_TABLE];
+    const char *groups[AS_TABLE], *spans[AS_TABLE];
+    struct arrivals arrivals[AS_TABLE];
+    struct program p;
+    int32_t label_at[AS_LABELS]; /* -1: not placed */
+    uint32_t nlabels;
+};
+
+void as_init(struct as *a);
+int as_func(struct as *a, const char *name, int nparams, int nregs);
+int as_object(struct as *a, enum object_kind kind, int64_t param);
+int as_string(struct as *a, const char *s);
+int as_group(struct as *a, const char *s);
+int as_select(struct as *a, bool has_default); /* the cases follow */
+void as_case(struct as *a, bool send, int obj, int hreg, int reg);
+/* All fields; gives the index of the instruction. */
+uint32_t as_op(struct as *a, enum op op, int ra, int rb, int rc, int32_t d, int64_t imm);
+
+int as_label(struct as *a);          /* a new one, not placed */
+void as_place(struct as *a, int l);  /* here */
+int as_here(struct as *a);           /* new and placed */
+void as_jump(struct as *a, enum op op, int ra, int rb, int64_t imm, int label);
+
+/* Shorthands. */
+void as_const(struct as *a, int reg, int64_t v);
+void as_go(struct as *a, int func, int arg0, int nargs);
+void as_call(struct as *a, int func, int arg0, int nargs, int result);
+void as_ret(struct as *a);
+void as_cpu(struct as *a, int64_t ns);
+void as_sleep(struct as *a, int64_t ns);
+void as_obj(struct as *a, enum op op, int obj); /* one without registers: LOCK, WGDONE, ... */
+void as_send(struct as *a, int ch, int reg);
+void as_recv(struct as *a, int ch, int reg);
+void as_print(struct as *a, const char *text);
+void as_print1(struct as *a, const char *fmt, int reg);
+void as_print2(struct as *a, const char *fmt, int reg); /* reg, reg + 1 */
+void as_plain(struct as *a, enum op op); /* no operands: GOSCHED, LOCKOS, ... */
+
+/* Finishes the program: main is the function defined last. Checks it. */
+const struct program *as_done(struct as *a);
+
+/* ---- running on the virtual host ---- */
+
+struct as_opts {
+    int release;        /* 0: the latest */
+    int procs, cpus;    /* 0: 1, dedicated */
+    uint64_t seed;
+    int64_t until_ms;   /* 0: 100 s */
+    const char *rule;   /* one override, NULL none */
+    int64_t value;
+    const char *rule2;
+    int64_t value2;
+};
+
+enum as_end { AS_STOPPED, AS_IDLE, AS_TIME, AS_FINDING, AS_THROWN };
+
+struct as_result {
+    enum as_end end;
+    int kind;           /* enum finding_kind */
+    char text[2048];    /* of the finding */
+    char out[1 << 16];  /* prints */
+    size_t nout;
+    uint64_t fingerprint, now_ps;
+    uint64_t counters[COUNTER_COUNT];
+};
+
+void as_run(struct as_result *r, struct as *a, struct as_opts o);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* as_run: a program on the virtual host. */
+#include <string.h>
+
+#include "asm.h"
+#include "harness.h"
+#include "sim/base/fail.h"
+#include "sim/virt/vm.h"
+
+static void take_print(void *arg, const char *text, size_t size)
+{
+    struct as_result *r = arg;
+    if (size > sizeof r->out - 1 - r->nout)
+        size = sizeof r->out - 1 - r->nout;
+    memcpy(r->out + r->nout, text, size);
+    r->nout += size;
+    r->out[r->nout] = 0;
+}
+
+static void set_rule(struct profile *p, const char *rule, int64_t value)
+{
+    if (rule != NULL && profile_set(p, rule, value) != 0)
+        FAIL_CASE("no such rule: %s", rule);
+}
+
+static void take_end(struct as_result *r, enum vm_why why)
+{
+    struct vm_stats s;
+    vm_stats(&s);
+    r->fingerprint = s.fingerprint;
+    r->now_ps = s.now_ps;
+    r->end = (enum as_end)why;
+    core_virt.counters(r->counters);
+    if (why != VM_FINDING && why != VM_THROWN)
+        return;
+    const struct vm_verdict *v = vm_verdict();
+    r->kind = v->kind;
+    strncpy(r->text, v->text, sizeof r->text - 1);
+}
+
+void as_run(struct as_result *r, struct as *a, struct as_opts o)
+{
+    memset(r, 0, sizeof *r);
+    struct profile prof;
+    CHECK(profile_init(&prof, o.release != 0 ? o.release : PROFILE_LATEST));
+    set_rule(&prof, o.rule, o.value);
+    set_rule(&prof, o.rule2, o.value2);
+    struct failure f = {0};
+    struct vm_opts vo = {.seed = o.seed + 1, .cpus = o.cpus, .sighandler = core_virt.sighandler};
+    if (!vm_init(&f, &vo))
+        FAIL_CASE("vm_init: %s", f.text);
+    struct world_opts wo = {.profile = &prof, .program = as_done(a), .procs = o.procs != 0 ? o.procs : 1,
+                            .print = take_print, .arg = r};
+    void *arg;
+    struct hostm *m0 = core_virt.init(&wo, &arg);
+    vm_start(m0, core_virt.run_m0, arg);
+    enum vm_why why = vm_run((uint64_t)(o.until_ms != 0 ? o.until_ms : 100000) * 1000000000u);
+    take_end(r, why);
+    vm_free();
+}
