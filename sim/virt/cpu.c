@@ -20,7 +20,7 @@
 
 static bool before(const struct vm_thread *a, const struct vm_thread *b)
 {
-    return a->vruntime < b->vruntime || (a->vruntime == b->vruntime && a->rank < b->rank);
+    return a->vruntime < b->vruntime || (a->vruntime == b->vruntime && a->f.rank < b->f.rank);
 }
 
 static void wait_push(struct vm_thread *t)
@@ -117,7 +117,7 @@ void vm_cpu_charge_(struct vm_thread *t, uint64_t at)
 
 static void record(struct vm_thread *t, enum event_type type, uint64_t at, uint64_t ps)
 {
-    event_emit(&vm_log_, type, at, t->m, t->p, 0, ps / 1000, 0, (uint16_t)t->cpu);
+    event_emit(&vm_log_, type, at, t->f.m, t->f.p, 0, ps / 1000, 0, (uint16_t)t->cpu);
 }
 
 static void set_idle(uint32_t cpu, bool idle)
@@ -154,7 +154,7 @@ void vm_cpu_run_(uint32_t cpu, struct vm_thread *t, uint64_t at)
         at += vm_hot.kind[COST_migration];
     }
     t->cpu = cpu;
-    t->bit = UINT64_C(1) << (cpu & 63);
+    t->f.bit = UINT64_C(1) << (cpu & 63);
     t->clock = at;
     t->exec_start = at;
     c->curr = t;
@@ -326,11 +326,11 @@ void vm_cpu_slice_(uint32_t cpu, uint64_t at)
 /* sched_yield: behind one other, whatever the virtual run times. */
 void vm_cpu_yield_(void)
 {
-    struct vm_thread *t = vm_hot.cur;
+    struct vm_thread *t = vm_cur_();
     uint32_t cpu = t->cpu;
     uint64_t at = vm_hot.now;
 
-    vm_leave_(t);
+    t->clock = vm_hot.now;
     take(cpu, &at);
     run_next(cpu, at);
     begin_waiting(t, at);

@@ -145,7 +145,7 @@ void vm_poll_forget_(struct vm_thread *t)
  * sleep that has a timeout. */
 int32_t vm_netpoll_wait_(int64_t ns, struct poll_event *ev, int32_t cap)
 {
-    struct vm_thread *t = vm_hot.cur;
+    struct vm_thread *t = vm_cur_();
     uint64_t until = VM_NEVER;
     int32_t n;
 
@@ -198,9 +198,9 @@ void *vm_alloc_(size_t size, size_t align) { return arena_alloc(&vm_w_.arena, si
 void vm_finding_(int kind, const char *text)
 {
     if (!vm_w_.over)
-        vm_w_.verdict = (struct vm_verdict){kind, text, vm_hot.cur ? (int32_t)vm_hot.cur->id : -1,
+        vm_w_.verdict = (struct vm_verdict){kind, text, vm_cur_() ? (int32_t)vm_cur_()->id : -1,
                                             vm_hot.now};
-    if (vm_hot.cur)
+    if (vm_cur_())
         vm_leave_world_(VM_FINDING);
     vm_end_(VM_FINDING);
 }

@@ -73,7 +73,7 @@ void vm_futex_forget_(struct vm_thread *t)
 
 void vm_futexsleep_(const uint32_t *addr, uint32_t val, int64_t ns)
 {
-    struct vm_thread *t = vm_hot.cur;
+    struct vm_thread *t = vm_cur_();
     uint64_t until = VM_NEVER;
 
     vm_point_();

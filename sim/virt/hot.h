@@ -14,7 +14,14 @@
 
 #include "costs.h"
 
-struct vm_thread;
+/* What verbs need of a thread besides its clock; the head of struct vm_thread. */
+struct vm_front {
+    void *arg; /* NULL outside every M */
+    uint64_t bit;
+    uint64_t rank;    /* order among threads due at one instant */
+    uint64_t spin_ps; /* spent spinning */
+    uint16_t m, p;    /* names of the M and its P in records */
+};
 
 struct vm_hot {
     uint64_t now;     /* the running thread's clock, ps */
@@ -25,10 +32,7 @@ struct vm_hot {
     uint64_t *lines;
     uintptr_t arena_base;
     size_t arena_size;
-    void *arg;                             /* of the running thread; NULL outside every M */
-    struct vm_thread *cur;                 /* NULL outside every M */
-    uint64_t spin;                         /* spent spinning since the last switch */
-    uint16_t m, p;                         /* names of the running M and its P in records */
+    struct vm_front *front; /* of the running thread; outside every M that of nobody */
     struct cost_pair atomic[ATOMIC_COUNT]; /* the row of the world's port */
     uint32_t kind[COST_COUNT];
     uint32_t work[W_COUNT];

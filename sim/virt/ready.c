@@ -71,7 +71,7 @@ void vm_ready_add_(struct vm_thread *t)
         resize(2 * r->capacity);
     }
     t->leaf = r->count++;
-    vm_ready_set_(t->leaf, vm_ready_key_(t->clock, t->rank));
+    vm_ready_set_(t->leaf, vm_ready_key_(t->clock, t->f.rank));
     vm_lower_horizon_(t);
 }
 
@@ -121,7 +121,7 @@ uint32_t vm_ready_list_(struct vm_thread **out, uint32_t max)
         struct vm_thread *t = vm_ready_thread_(r->node[r->capacity + i]);
         uint32_t at = i;
 
-        for (; at > 0 && out[at - 1]->rank > t->rank; at--)
+        for (; at > 0 && out[at - 1]->f.rank > t->f.rank; at--)
             out[at] = out[at - 1];
         out[at] = t;
     }

@@ -19,27 +19,22 @@ static jmp_buf main_jump;
 struct vm_hot vm_hot;
 struct vm_world vm_w_;
 struct event_log vm_log_;
+struct vm_front vm_nobody_ = {.m = EVENT_NO_M, .p = EVENT_NO_P};
 
 /* ---- from thread to thread ---- */
 
-static inline void enter(struct vm_thread *t)
+static inline void enter(struct vm_thread *t, uint64_t clock)
 {
-    vm_hot.cur = t;
-    vm_hot.now = t->clock;
-    vm_hot.bit = t->bit;
-    vm_hot.arg = t->arg;
-    vm_hot.m = t->m;
-    vm_hot.p = t->p;
+    vm_hot.front = &t->f;
+    vm_hot.now = clock;
+    vm_hot.bit = t->f.bit;
 }
 
 static void enter_nobody(uint64_t now)
 {
-    vm_hot.cur = NULL;
+    vm_hot.front = &vm_nobody_;
     vm_hot.now = now;
     vm_hot.bit = 0;
-    vm_hot.arg = NULL;
-    vm_hot.m = EVENT_NO_M;
-    vm_hot.p = EVENT_NO_P;
 }
 
 /* The first time at which somebody else is due, plus one if the current thread wins the tie. */
@@ -52,7 +47,7 @@ static inline uint64_t horizon_of(uint64_t key, uint64_t rank)
 
 static inline void set_horizon(struct vm_thread *t)
 {
-    uint64_t h = horizon_of(vm_ready_top_(), t->rank);
+    uint64_t h = horizon_of(vm_ready_top_(), t->f.rank);
 
     vm_hot.horizon = h < vm_w_.next_ev ? h : vm_w_.next_ev;
     if (__builtin_expect(vm_w_.pick != NULL, 0))
@@ -62,8 +57,8 @@ static inline void set_horizon(struct vm_thread *t)
 /* Somebody became due while another thread runs. */
 void vm_lower_horizon_(const struct vm_thread *t)
 {
-    uint64_t rank = vm_hot.cur ? vm_hot.cur->rank : 0;
-    uint64_t h = horizon_of(vm_ready_key_(t->clock, t->rank), rank);
+    uint64_t rank = vm_hot.front->rank;
+    uint64_t h = horizon_of(vm_ready_key_(t->clock, t->f.rank), rank);
 
     if (h < vm_hot.horizon)
         vm_hot.horizon = h;
@@ -178,8 +173,8 @@ _Noreturn void vm_leave_world_(enum vm_why why)
     struct vm_thread *self = vm_w_.at;
 
     vm_end_(why);
-    if (vm_hot.cur) {
-        vm_leave_(vm_hot.cur);
+    if (vm_cur_()) {
+        vm_cur_()->clock = vm_hot.now;
         vm_w_.now = vm_hot.now;
     }
     vm_w_.at = NULL;
@@ -212,7 +207,7 @@ static uint64_t standing_key(struct vm_thread *self)
     if (self->clock - vm_w_.ready.epoch >= VM_READY_SPAN / 2)
         vm_ready_rebase_();
     if (self->clock - vm_w_.ready.epoch < VM_READY_SPAN)
-        return vm_ready_key_(self->clock, self->rank);
+        return vm_ready_key_(self->clock, self->f.rank);
     vm_ready_add_(self);
     return VM_NEVER;
 }
@@ -276,7 +271,7 @@ void vm_dispatch_(struct vm_thread *self, bool runnable)
     } else {
         if (next->leaf != VM_NO_LEAF)
             vm_ready_remove_(next);
-        enter(next);
+        enter(next, next->clock);
         vm_w_.now = vm_hot.now;
         set_horizon(next);
     }
@@ -290,14 +285,14 @@ void vm_dispatch_(struct vm_thread *self, bool runnable)
 
 static void __attribute__((noinline)) yield_slowly(struct vm_thread *me)
 {
-    vm_leave_(me);
+    me->clock = vm_hot.now;
     vm_dispatch_(me, true);
 }
 
 void vm_yield_(void)
 {
-    struct vm_thread *me = vm_hot.cur;
-    uint64_t top = vm_ready_top_(), mine = vm_ready_key_(vm_hot.now, me->rank);
+    struct vm_thread *me = (struct vm_thread *)(void *)vm_hot.front;
+    uint64_t top = vm_ready_top_(), mine = vm_ready_key_(vm_hot.now, me->f.rank);
 
     /* The usual case: another thread is due, no event is, and the keys have room. */
     if (VM_LIKELY(vm_hot.now < vm_w_.next_ev && vm_hot.now - vm_w_.ready.epoch < VM_READY_SPAN &&
@@ -307,8 +302,8 @@ void vm_yield_(void)
         me->leaf = next->leaf;
         next->leaf = VM_NO_LEAF;
         vm_ready_set_(me->leaf, mine);
-        vm_leave_(me);
-        enter(next);
+        me->clock = vm_hot.now;
+        enter(next, vm_ready_time_(top));
         set_horizon(next);
         next->switches++;
         vm_w_.at = next;
@@ -331,7 +326,7 @@ void vm_signals_(struct vm_thread *t)
         t->signals++;
         vm_hot.now += vm_hot.kind[COST_signal_handle];
         if (vm_w_.opts.sighandler)
-            vm_w_.opts.sighandler(t->arg);
+            vm_w_.opts.sighandler(t->f.arg);
         t->handling = false;
     }
 }

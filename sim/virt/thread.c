@@ -29,7 +29,7 @@ static void thread_main(void *arg)
 {
     struct vm_thread *t = arg;
 
-    t->fn(t->arg);
+    t->fn(t->f.arg);
     vm_thread_exit_();
 }
 
@@ -133,16 +133,16 @@ void vm_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg, uint64_t at
     make_room(w->threads);
     t = record_new();
     t->id = w->threads++;
-    t->rank = w->rank_of[t->id];
-    w->thread[t->rank] = t;
+    t->f.rank = w->rank_of[t->id];
+    w->thread[t->f.rank] = t;
     w->alive++;
     t->leaf = VM_NO_LEAF;
     t->cpu = VM_NO_CPU;
     t->state = VM_SLEEPING;
-    t->m = t->id < EVENT_NO_M ? (uint16_t)t->id : EVENT_NO_M;
-    t->p = EVENT_NO_P;
+    t->f.m = t->id < EVENT_NO_M ? (uint16_t)t->id : EVENT_NO_M;
+    t->f.p = EVENT_NO_P;
     t->fn = fn;
-    t->arg = arg;
+    t->f.arg = arg;
     t->hm = hm;
     t->clock = at;
     hm->thread = t;
@@ -152,7 +152,7 @@ void vm_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg, uint64_t at
         vm_cpu_place_(t, at, /*is_new*/ true);
     } else {
         t->cpu = t->slot;
-        t->bit = UINT64_C(1) << (t->slot & 63);
+        t->f.bit = UINT64_C(1) << (t->slot & 63);
         t->exec_start = at;
         t->state = VM_RUNNING;
         vm_ready_add_(t);
@@ -182,13 +182,13 @@ static void give_cpu_up(struct vm_thread *t)
 
 static void park_current(struct vm_thread *t, enum vm_state state)
 {
-    vm_leave_(t);
+    t->clock = vm_hot.now;
     t->state = (uint8_t)state;
 }
 
 _Noreturn void vm_thread_exit_(void)
 {
-    struct vm_thread *t = vm_hot.cur;
+    struct vm_thread *t = vm_cur_();
 
     vm_point_();
     vm_hot.now += vm_hot.kind[COST_thread_exit];
@@ -196,9 +196,9 @@ _Noreturn void vm_thread_exit_(void)
     give_cpu_up(t);
     vm_w_.dead_switches += t->switches;
     vm_w_.dead_cpu_ps += t->cpu_ps;
-    vm_w_.dead_spin_ps += t->spin_ps;
+    vm_w_.dead_spin_ps += t->f.spin_ps;
     vm_w_.dead_wait_ps += t->wait_ps;
-    vm_w_.thread[t->rank] = NULL;
+    vm_w_.thread[t->f.rank] = NULL;
     vm_w_.alive--;
     t->hm->thread = NULL;
     t->next = vm_w_.dead;
@@ -263,7 +263,7 @@ static uint64_t timer_due(uint64_t until)
 
 void vm_block_(enum vm_sleep sleep, uint64_t until)
 {
-    struct vm_thread *t = vm_hot.cur;
+    struct vm_thread *t = vm_cur_();
     uint64_t due = timer_due(until);
 
     park_current(t, VM_SLEEPING);
@@ -323,7 +323,7 @@ static void burst_until(struct vm_thread *t, uint64_t end, bool cuttable)
         vm_hot.now = end; /* nobody is due before */
         return;
     }
-    vm_leave_(t);
+    t->clock = vm_hot.now;
     t->cuttable = cuttable;
     t->state = VM_BURSTING;
     t->burst_end = end;
@@ -363,7 +363,7 @@ static uint64_t take_left(struct vm_thread *t)
 
 int64_t vm_burst_(int64_t ns, bool cut)
 {
-    struct vm_thread *t = vm_hot.cur;
+    struct vm_thread *t = vm_cur_();
     uint64_t left;
 
     if (ns <= 0)
@@ -384,7 +384,7 @@ int64_t vm_burst_(int64_t ns, bool cut)
 
 void vm_burn_(uint64_t ps)
 {
-    struct vm_thread *t = vm_hot.cur;
+    struct vm_thread *t = vm_cur_();
 
     while (ps > 0) {
         burst_until(t, add(vm_hot.now, ps), /*cuttable*/ false);
@@ -403,15 +403,15 @@ void vm_syscall_body_(int64_t ns, bool off_cpu)
     else
         vm_burn_(body);
     vm_hot.now += vm_hot.kind[COST_syscall_exit];
-    if (vm_hot.cur->pending)
-        vm_signals_(vm_hot.cur);
+    if (vm_cur_()->pending)
+        vm_signals_(vm_cur_());
 }
 
 void vm_osyield_(void)
 {
     vm_point_();
     vm_hot.now += vm_hot.kind[COST_osyield];
-    vm_hot.spin += vm_hot.kind[COST_osyield];
+    vm_hot.front->spin_ps += vm_hot.kind[COST_osyield];
     if (vm_w_.cpus_on && vm_w_.waiting)
         vm_cpu_yield_();
 }

@@ -42,15 +42,10 @@ struct hostm;
 enum vm_sleep { VM_SLEEP_NONE, VM_SLEEP_FUTEX, VM_SLEEP_TIME, VM_SLEEP_POLL, VM_SLEEP_SYSCALL };
 
 struct vm_thread {
+    struct vm_front f;
     struct coro coro;
-    /* Hot: saved and loaded at every switch. */
     uint64_t clock; /* of its next point; while it is current vm_hot.now counts */
-    uint64_t bit;
-    void *arg;
-    uint64_t rank; /* order among threads due at one instant */
-    uint64_t spin_ps;
-    uint16_t m, p;
-    bool pending; /* a signal waits to be handled */
+    bool pending;   /* a signal waits to be handled */
     bool handling;
     bool cut; /* the next burst ends at once */
     uint8_t state;
@@ -196,13 +191,13 @@ struct vm_world {
 extern struct vm_world vm_w_;
 extern struct event_log vm_log_;
 
-/* The current thread's hot state goes back into its record. */
-static inline void vm_leave_(struct vm_thread *t)
+/* Whose m and p are EVENT_NO_M and EVENT_NO_P. */
+extern struct vm_front vm_nobody_;
+
+/* The running thread; NULL outside every M. */
+static inline struct vm_thread *vm_cur_(void)
 {
-    t->clock = vm_hot.now;
-    t->p = vm_hot.p;
-    t->spin_ps += vm_hot.spin;
-    vm_hot.spin = 0;
+    return vm_hot.front == &vm_nobody_ ? NULL : (struct vm_thread *)(void *)vm_hot.front;
 }
 
 /* sched.c */

@@ -85,8 +85,8 @@ static void report(void *unused, const struct throw_site *site)
 {
     (void)unused;
     if (vm_w_.opts.catch_throws && vm_w_.running) {
-        vm_w_.verdict = (struct vm_verdict){0, site->text,
-                                            vm_hot.cur ? (int32_t)vm_hot.cur->id : -1, vm_hot.now};
+        vm_w_.verdict = (struct vm_verdict){0, site->text, vm_cur_() ? (int32_t)vm_cur_()->id : -1,
+                                            vm_hot.now};
         throw_caught();
         vm_leave_world_(VM_THROWN);
     }
@@ -94,7 +94,7 @@ static void report(void *unused, const struct throw_site *site)
             site->func);
     fprintf(stderr, "seed %llu, time %llu.%03llu ns, M %d, %llu events\n",
             (unsigned long long)vm_w_.opts.seed, (unsigned long long)(vm_hot.now / 1000),
-            (unsigned long long)(vm_hot.now % 1000), vm_hot.cur ? (int)vm_hot.cur->id : -1,
+            (unsigned long long)(vm_hot.now % 1000), vm_cur_() ? (int)vm_cur_()->id : -1,
             (unsigned long long)event_log_total(&vm_log_));
     print_last_events();
 }
@@ -106,8 +106,7 @@ static void init_hot(const struct vm_opts *o)
     const struct costs *c = o->costs ? o->costs : &costs_builtin;
 
     memset(&vm_hot, 0, sizeof vm_hot);
-    vm_hot.m = EVENT_NO_M;
-    vm_hot.p = EVENT_NO_P;
+    vm_hot.front = &vm_nobody_;
     vm_hot.horizon = VM_NEVER;
     vm_hot.arena_base = (uintptr_t)vm_w_.arena.base;
     vm_hot.arena_size = vm_w_.arena.top;
@@ -259,7 +258,7 @@ void vm_stats(struct vm_stats *s)
             continue;
         s->switches += t->switches;
         s->cpu_ps += cpu_time(t);
-        s->spin_ps += t->spin_ps;
+        s->spin_ps += t->f.spin_ps;
         s->wait_ps += wait_time(t);
     }
 }
@@ -280,7 +279,7 @@ bool vm_thread_info(int32_t id, struct vm_thread_info *i)
         .cpu = t->cpu == VM_NO_CPU ? -1 : (int32_t)t->cpu,
         .clock_ps = t->clock,
         .cpu_ps = cpu_time(t),
-        .spin_ps = t->spin_ps,
+        .spin_ps = t->f.spin_ps,
         .wait_ps = wait_time(t),
         .switches = t->switches,
         .migrations = t->migrations,
