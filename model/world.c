@@ -53,7 +53,7 @@ static struct hostm *world_init(const struct world_opts *o, void **arg) {
 /* proc.go schedinit, on m0. */
 static void schedinit(struct m *mp) {
     init_locks();
-    a_init(&sched->lastpoll, nanotime());
+    a_init(&sched->lastpoll, nanotime() + 1); /* 0 would say that somebody polls */
     sched->mnext = 1;
     m_init(mp, 0, MSTART_LOOP);
     rt->allm = mp;
