@@ -7,7 +7,7 @@
 #define _GNU_SOURCE /* clock_gettime */
 #include "bench.h"
 
-#include <host.h>
+#include "sim/virt/host.h"
 #include <stdbool.h>
 
 #include "sim/virt/vm.h"
