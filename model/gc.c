@@ -1,20 +1,332 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "interp.h"
+/* A collection: sweep termination and the start of marking (one stop of the world), concurrent marking, mark termination (another),
+ * concurrent sweeping. The starter is an allocating G, runtime.GC, or the forced-GC helper; the last worker ends the cycle.
+ * gcsema is held for the whole cycle, worldsema around the stops. */
+#include "objs.h"
 
-static void gc_init(void) {}
-static enum opres gc_enable(struct g *gp) { (void)gp; gomaxprocs_updater_start(); return OP_DONE; }
-static void gc_p_init(struct p *pp) { (void)pp; }
-static void gc_p_destroy(struct p *pp) { (void)pp; }
-static bool gc_blacken(void) { return a_load_rlx(&rt->gc.blackenEnabled) != 0; }
-static struct g *gc_findRunnableWorker(struct p *pp, int64_t now) { (void)pp; (void)now; return NULL; }
-static bool gc_shouldScheduleWorker(struct p *pp) { (void)pp; return false; }
-static struct g *gc_idleWorker(struct p *pp) { (void)pp; return NULL; }
-static struct g *gc_checkIdleNoP(struct p **pp) { (void)pp; return NULL; }
-static void gc_releaseNextWorker(struct p *pp) { (void)pp; }
-static bool gc_assignWaitingWorker(struct p *pp) { (void)pp; return false; }
-static void gc_wake_finalizers(void) {}
-static void gc_sysmon(int64_t now) { (void)now; }
-static void gc_flushAssistCredit(struct g *gp) { (void)gp; }
-static enum opres gc_alloc(struct g *gp, int64_t bytes, bool live) { (void)gp; (void)bytes; (void)live; work(alloc); return OP_DONE; }
-static void gc_free(int64_t bytes) { (void)bytes; }
-static enum opres runtime_GC(struct g *gp) { (void)gp; return OP_DONE; }
+enum { SPAN_BYTES = 8192, SWEEP_BATCH = 10 };
+enum { STW_SWEEP_TERM = 2, STW_MARK_TERM = 3 };
+
+static void gc_init(void) {
+    struct gcController *c = &rt->gc;
+    lockInit(&c->central, lockRankMheap);
+    lockInit(&c->assistLock, lockRankAssistQueue);
+    lockInit(&c->sweepWaiters, lockRankSweepWaiters);
+    lockInit(&c->sweepLock, lockRankSweep);
+    lockInit(&c->forcegcLock, lockRankForcegc);
+    a_init(&c->startSema, 1);
+    a_init(&c->markDoneSema, 1);
+    c->workers_cap = rt->allp_cap;
+    c->workers = host_alloc((size_t)c->workers_cap * sizeof *c->workers, 8);
+    c->fracDen = 1;
+    gc_commit();
+}
+
+static void gc_p_init(struct p *pp) {
+    pp->gc.mode = gcNotWorker;
+    pp->gc.cache_left = 0;
+}
+
+static void gc_p_destroy(struct p *pp) {
+    if (rt->gc.phase != GCoff && prof->gcworker_preassign)
+        throw("p destroy during a GC phase");
+    pp->gc.cache_left = 0; /* the rest of the span goes back to the central list */
+}
+
+/* gcTrigger.test. */
+static bool trigger_test(enum gcTrigger kind, int64_t n) {
+    struct gcController *c = &rt->gc;
+    if (c->phase != GCoff)
+        return false;
+    switch (kind) {
+    case gcTriggerHeap: {
+        int64_t at = a_load(&c->trigger);
+        return a_load(&c->heapLive) >= at;
+    }
+    case gcTriggerTime: {
+        if (prof->gc_percent < 0)
+            return false;
+        int64_t last = a_load(&c->last_gc);
+        return last != 0 && n - last > prof->forcegc_ns;
+    }
+    case gcTriggerCycle:
+        return (int32_t)((uint32_t)n - a_load(&c->cycles)) > 0;
+    }
+    throw("gcTrigger: bad kind");
+}
+
+/* ---- starting ---- */
+
+static bool starter_parked(struct g *gp, void *unused) {
+    (void)unused;
+    a_store(&rt->gc.starter, gp);
+    return true;
+}
+
+/* gcBgMarkStartWorkers, one worker a turn: the starter waits until it runs. */
+static enum opres step_gcWorkers(struct g *gp) {
+    struct gcController *c = &rt->gc;
+    if (c->nworkers >= a_load_rlx(&rt->gomaxprocs))
+        return OP_DONE;
+    push_step(gp, STEP_gcWorkers);
+    if (!prof->gc_start_by_chan)
+        noteclear(&c->ready);
+    struct g *worker = newsysproc(STEP_bgMarkWorkerStart, NULL);
+    worker->group = c->nworkers + 1;
+    c->workers[c->nworkers++] = worker;
+    if (prof->gc_start_by_chan)
+        return gopark(gp, starter_parked, NULL, waitReasonChanReceive);
+    return notetsleepg(gp, &c->ready, -1);
+}
+
+/* gcStart. gp->opobj holds the kind of trigger and gp->opval its argument, across the waits. */
+static enum opres gcStart(struct g *gp, enum gcTrigger kind, int64_t n) {
+    gp->opobj = (void *)(uintptr_t)kind;
+    gp->opval = n;
+    push_step(gp, STEP_gcStartTest);
+    return semacquire(gp, &rt->gc.startSema);
+}
+
+static enum opres step_gcStartTest(struct g *gp) {
+    if (!trigger_test((enum gcTrigger)(uintptr_t)gp->opobj, gp->opval)) {
+        semrelease(&rt->gc.startSema);
+        return OP_DONE;
+    }
+    push_step(gp, STEP_gcStartStop);
+    push_step(gp, STEP_gcWorkers);
+    push_step(gp, STEP_procsWorld);
+    return prof->gcsema ? semacquire(gp, &rt->gcsema) : OP_DONE;
+}
+
+/* The first stop. */
+static enum opres step_gcStartStop(struct g *gp) {
+    struct gcController *c = &rt->gc;
+    stopTheWorldWithSema(STW_SWEEP_TERM, /*pseudo_wait*/ false);
+    a_store(&c->sweepLeft, 0); /* finishsweep_m */
+    poolCleanup();
+    a_add(&c->cycles, 1);
+    getm()->counters[C_gcs]++;
+    gc_startCycle((enum gcTrigger)(uintptr_t)gp->opobj);
+    c->phase = GCmark;
+    emit(EV_GC_PHASE, gp->goid, a_peek(&c->cycles), 0, GCmark);
+    a_store(&c->blackenEnabled, 1);
+    struct m *mp = acquirem();
+    startTheWorldWithSema(STW_SWEEP_TERM);
+    semrelease(&rt->worldsema);
+    releasem(mp);
+    semrelease(&c->startSema);
+    return OP_DONE;
+}
+
+/* ---- ending ---- */
+
+static enum opres gcMarkDone(struct g *gp) {
+    push_step(gp, STEP_markDone);
+    return semacquire(gp, &rt->gc.markDoneSema);
+}
+
+static bool marking_is_done(void) {
+    struct gcController *c = &rt->gc;
+    if (c->phase != GCmark || a_load(&c->active) != 0)
+        return false;
+    return a_load(&c->remaining) <= 0;
+}
+
+static enum opres step_markDone(struct g *gp) {
+    if (!marking_is_done()) {
+        semrelease(&rt->gc.markDoneSema);
+        return OP_DONE;
+    }
+    push_step(gp, STEP_markTerm);
+    return semacquire(gp, &rt->worldsema);
+}
+
+static void flush_nothing(struct p *pp) {
+    (void)pp; /* write barrier buffers and local work: the model has one pool, the barrier's cost is what counts */
+    work(safepoint_fn);
+}
+
+/* forEachP with its caller marked waiting since 1.22: two who want each other's P would never end. */
+static void ragged_barrier(struct g *gp, void (*fn)(struct p *), enum waitreason reason) {
+    if (prof->foreachp_pseudo_wait)
+        casGToWaiting(gp, Grunning, reason);
+    forEachP(fn);
+    if (prof->foreachp_pseudo_wait)
+        casgstatus(gp, Gwaiting, Grunning);
+}
+
+/* resetLive and commit: everything allocated during the cycle was marked. */
+static void count_marked(void) {
+    struct gcController *c = &rt->gc;
+    int64_t live = a_load(&c->heapLive);
+    c->runway = live - c->allocatedInMark;
+    c->heapMarked = a_load(&c->reachable);
+    a_store(&c->sweepLeft, live / SPAN_BYTES);
+    a_store(&c->heapLive, c->heapMarked);
+    gc_commit();
+}
+
+/* gcWakeAllAssists. */
+static void wake_assists(void) {
+    struct gcController *c = &rt->gc;
+    lock(&c->assistLock);
+    struct gList list = {.head = c->assistQueue.head, .size = c->assistQueue.size};
+    c->assistQueue = (struct gQueue){0};
+    a_store_rlx(&c->nassist, 0);
+    injectglist(&list);
+    unlock(&c->assistLock);
+}
+
+static void wake_sweeper(void) {
+    struct gcController *c = &rt->gc;
+    lock(&c->sweepLock);
+    if (c->sweepParked) {
+        c->sweepParked = false;
+        ready(c->sweepG, /*next*/ true);
+    }
+    unlock(&c->sweepLock);
+}
+
+static void flush_mcache(struct p *pp) {
+    pp->gc.cache_left = 0;
+    work(safepoint_fn);
+}
+
+/* The second stop, and gcMarkTermination. */
+static enum opres step_markTerm(struct g *gp) {
+    struct gcController *c = &rt->gc;
+    ragged_barrier(gp, flush_nothing, waitReasonGCMarkTermination);
+    stopTheWorldWithSema(STW_MARK_TERM, /*pseudo_wait*/ false);
+    a_store(&c->blackenEnabled, 0);
+    wake_assists();
+    semrelease(&c->markDoneSema);
+    c->phase = GCmarktermination;
+    emit(EV_GC_PHASE, gp->goid, a_peek(&c->cycles), 0, GCmarktermination);
+    casGToWaiting(gp, Grunning, waitReasonGarbageCollection);
+    count_marked();
+    c->phase = GCoff;
+    wake_sweeper();
+    casgstatus(gp, Gwaiting, Grunning);
+    emit(EV_GC_PHASE, gp->goid, a_peek(&c->cycles), 0, GCoff);
+    int64_t now = nanotime();
+    a_store(&c->last_gc, now > 0 ? now : 1);
+    lock(&c->sweepWaiters);
+    injectglist(&c->sweepWaitList);
+    unlock(&c->sweepWaiters);
+    startTheWorldWithSema(STW_MARK_TERM);
+    ragged_barrier(gp, flush_mcache, waitReasonForEachP);
+    semrelease(&rt->worldsema);
+    if (prof->gcsema)
+        semrelease(&rt->gcsema);
+    return OP_DONE;
+}
+
+/* ---- sweeping ---- */
+
+/* Sweeps up to n spans; false: all are swept. */
+static bool sweep_some(int64_t n) {
+    struct gcController *c = &rt->gc;
+    for (; n > 0; n--) {
+        if (a_load(&c->sweepLeft) <= 0)
+            return false;
+        if (a_add(&c->sweepLeft, -1) < 0)
+            return false;
+        work(sweep_span);
+    }
+    return true;
+}
+
+/* mgcsweep.go bgsweep: yields every few spans, parks when all is clean. */
+static enum opres step_bgsweep(struct g *gp) {
+    struct gcController *c = &rt->gc;
+    push_step(gp, STEP_bgsweep);
+    if (sweep_some(SWEEP_BATCH))
+        return goschedIfBusy(gp);
+    lock(&c->sweepLock);
+    if (a_load(&c->sweepLeft) > 0) {
+        unlock(&c->sweepLock); /* a cycle ended meanwhile */
+        return OP_DONE;
+    }
+    c->sweepParked = true;
+    return goparkunlock(gp, &c->sweepLock, waitReasonGCSweepWait);
+}
+
+/* ---- runtime.GC ---- */
+
+/* gcWaitOnMark: until the marking of cycle opval is over. */
+static enum opres step_gcWaitOnMark(struct g *gp) {
+    struct gcController *c = &rt->gc;
+    lock(&c->sweepWaiters);
+    uint32_t marks = a_load(&c->cycles);
+    if (c->phase != GCmark)
+        marks++;
+    if ((int32_t)(marks - (uint32_t)gp->opval) > 0) {
+        unlock(&c->sweepWaiters);
+        return OP_DONE;
+    }
+    push_step(gp, STEP_gcWaitOnMark);
+    gList_push(&c->sweepWaitList, gp);
+    return goparkunlock(gp, &c->sweepWaiters, waitReasonWaitForGCCycle);
+}
+
+static enum opres runtime_GC(struct g *gp) {
+    gp->opval = a_load(&rt->gc.cycles);
+    push_step(gp, STEP_gcForce);
+    return step_gcWaitOnMark(gp);
+}
+
+static enum opres step_gcForce(struct g *gp) {
+    push_step(gp, STEP_gcSweepAll);
+    push_step(gp, STEP_gcWaitOnMark);
+    return gcStart(gp, gcTriggerCycle, gp->opval + 1);
+}
+
+static enum opres step_gcSweepAll(struct g *gp) {
+    if (a_load(&rt->gc.cycles) != (uint32_t)gp->opval || !sweep_some(1))
+        return OP_DONE;
+    push_step(gp, STEP_gcSweepAll);
+    return gosched(gp);
+}
+
+/* ---- periodic ---- */
+
+/* proc.go forcegchelper. */
+static enum opres step_forcegc(struct g *gp) {
+    struct gcController *c = &rt->gc;
+    lock(&c->forcegcLock);
+    a_store(&c->forcegcIdle, true);
+    push_step(gp, STEP_forcegcGo);
+    return goparkunlock(gp, &c->forcegcLock, waitReasonForceGCIdle);
+}
+
+static enum opres step_forcegcGo(struct g *gp) {
+    push_step(gp, STEP_forcegc);
+    return gcStart(gp, gcTriggerTime, nanotime());
+}
+
+static void gc_sysmon(int64_t now) {
+    struct gcController *c = &rt->gc;
+    if (!trigger_test(gcTriggerTime, now) || !a_load(&c->forcegcIdle))
+        return;
+    lock(&c->forcegcLock);
+    a_store(&c->forcegcIdle, false);
+    struct gList list = {0};
+    gList_push(&list, c->forcegcG);
+    injectglist(&list);
+    unlock(&c->forcegcLock);
+}
+
+static enum opres step_bgscavenge(struct g *gp) {
+    push_step(gp, STEP_bgscavenge);
+    return gopark(gp, NULL, NULL, waitReasonGCScavengeWait);
+}
+
+/* runtime.main: init starts forcegchelper, gcenable the sweeper and the scavenger and waits for both; here they run when main first
+ * yields, as they would. */
+static enum opres gc_enable(struct g *gp) {
+    rt->gc.forcegcG = newsysproc(STEP_forcegc, NULL);
+    rt->gc.sweepG = newsysproc(STEP_bgsweep, NULL);
+    (void)newsysproc(STEP_bgscavenge, NULL);
+    gomaxprocs_updater_start();
+    return gosched(gp);
+}

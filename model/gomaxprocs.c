@@ -34,7 +34,7 @@ static void release_world(struct g *gp) {
     struct m *mp = acquirem(); /* so that the hand-over does not make us yield */
     (void)semrelease1(gp, &rt->worldsema, /*handoff*/ true);
     releasem(mp);
-    if (prof->release >= 15)
+    if (prof->gcsema)
         semrelease(&rt->gcsema);
 }
 
@@ -59,7 +59,7 @@ static enum opres runtime_GOMAXPROCS(struct g *gp) {
     if (n == now)
         return OP_DONE;
     push_step(gp, STEP_procsStop);
-    if (prof->release < 15)
+    if (!prof->gcsema)
         return semacquire(gp, &rt->worldsema);
     push_step(gp, STEP_procsWorld);
     return semacquire(gp, &rt->gcsema);

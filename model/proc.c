@@ -125,7 +125,6 @@ static enum look local_look(struct m *mp, struct p *pp, bool whole, struct timer
     *tc = timers_check(pp, 0);
     if (whole && system_look(mp, pp, tc->now, f))
         return LOOK_FOUND;
-    gc_wake_finalizers();
     f->gp = runqget(pp, &f->inherit);
     return f->gp != NULL ? LOOK_FOUND : LOOK_ON;
 }

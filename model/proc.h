@@ -79,6 +79,10 @@ static enum opres runtime_GOMAXPROCS(struct g *gp);
 static void sysmonUpdateGOMAXPROCS(void);
 static void schedtrace(bool detailed);
 
+/* gc.c, gcpacer.c */
+static enum opres gcMarkDone(struct g *gp);
+static void gc_revise(void);
+
 /* lockrank.c, rand.c, note.c */
 static void lockInit(struct mutex *l, enum lockrank rank);
 static enum opres notetsleepg(struct g *gp, struct note *n, int64_t ns);

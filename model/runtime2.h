@@ -120,7 +120,7 @@ struct g {
     void *opobj;
     int32_t group;       /* index of the program's goroutine group */
     int32_t func;        /* of the current frame */
-    int32_t gcAssist_kb; /* credit (+) or debt (-) */
+    int32_t gcAssistBytes; /* credit (+) or debt (-) */
     int16_t owner;       /* limbo: 1 + id of the M that alone knows this runnable G; 0: a queue does */
     uint8_t waitreason;
     uint8_t nkont;

@@ -261,7 +261,7 @@ static struct p *resize_hand_out_new(int32_t nprocs) {
         need_m = pp->link;
         push_runnable(&runnable, pp, mget());
     }
-    while (idle != NULL && gc_blacken() && gc_assignWaitingWorker(idle)) {
+    while (idle != NULL && gc_blacken() && gc_assignWaitingWorker(idle, nanotime())) {
         struct p *pp = idle;
         idle = pp->link;
         push_runnable(&runnable, pp, mget());

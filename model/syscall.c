@@ -258,7 +258,8 @@ static enum opres exitsyscall_done(struct g *gp, struct m *mp) {
     tick(&mp_p(mp)->syscalltick);
     emit(EV_G_SYSCALL_EXIT, gp->goid, 0, 0, 1);
     mp->locks--;
-    a_store_rlx(&gp->stackguard0, a_load_rlx(&gp->preempt) ? GUARD_PREEMPT : GUARD_NORMAL);
+    bool wanted = a_load_rlx(&gp->preempt);
+    a_store_rlx(&gp->stackguard0, wanted ? GUARD_PREEMPT : GUARD_NORMAL);
     if (!schedEnabled(gp))
         return gosched(gp);
     return OP_DONE;

@@ -26,6 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/base/event.h"
+
 /* ---- atomics ---- */
 
 #define ATOMIC(T)     \
@@ -53,7 +55,11 @@
 #define a_and(p, m) atomic_fetch_and(&(p)->v, (m))
 #define a_own(p)    a_peek(p)
 #define a_peek(p)   atomic_load_explicit(&(p)->v, memory_order_relaxed)
-#define a_fence()   atomic_thread_fence(memory_order_seq_cst)
+#ifdef __SANITIZE_THREAD__ /* gcc's ThreadSanitizer knows no fences: an exchange is one too */
+#define a_fence() ((void)atomic_exchange(&(_Atomic(int)){0}, 0))
+#else
+#define a_fence() atomic_thread_fence(memory_order_seq_cst)
+#endif
 
 /* The byte that holds the low bits of a word of `size` bytes. */
 static inline uint8_t rt_xchg8_(void *word, size_t size, uint8_t x)
@@ -151,6 +157,7 @@ struct poll_event {
             rt_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c)); \
     } while (0)
 #define host_set_p(pid) ((void)(rt_pid_ = (pid)))
+#undef throw /* fail.h has one for code outside worlds */
 #define throw(text) rt_throw_(text)
 #define finding(kind, text) rt_finding_(kind, text)
 #define host_stop()         rt_stop_()

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Marking: background workers and assists take bytes from one pool and spend time on them. */
+#include "interp.h"
+
+enum {
+    DRAIN_BYTES = 16 << 10,     /* taken at once: what gcDrain does between two looks at its flags */
+    IDLE_CHECK_BYTES = 100000,  /* idleCheckThreshold */
+    CREDIT_SLACK = 2000,        /* gcCreditSlack */
+    OVER_ASSIST = 64 << 10,     /* gcOverAssistWork */
+    ASSIST_MAX = 1 << 30
+};
+
+static void gcBeginWork(void) { a_add(&rt->gc.active, 1); }
+
+/* True: the last one out, and nothing is left: marking may be done. */
+static bool gcEndWork(void) {
+    int32_t active = a_add(&rt->gc.active, -1);
+    return active == 0 && a_load(&rt->gc.remaining) <= 0;
+}
+
+/* Takes up to `want` bytes of work. */
+static int64_t take_work(int64_t want) {
+    for (;;) {
+        int64_t left = a_load(&rt->gc.remaining);
+        if (left <= 0)
+            return 0;
+        int64_t n = left < want ? left : want;
+        if (a_cas(&rt->gc.remaining, left, left - n))
+            return n;
+    }
+}
+
+/* Scans n bytes. A request to preempt cuts the burst, not the scan: who drains looks at the flag between two scans. */
+static void scan(int64_t n) {
+    int64_t left = n * prof->gc_mark_ns_per_kb / 1024;
+    while (left > 0)
+        left = burst(left, BURST_CUT);
+}
+
+/* mgcmark.go gcFlushBgCredit: pays waiting assists first, in order; what is left is for those who come. */
+static void gcFlushBgCredit(int64_t work_done) {
+    struct gcController *c = &rt->gc;
+    if (a_load_rlx(&c->nassist) == 0) {
+        a_add(&c->bgScanCredit, work_done);
+        return;
+    }
+    int64_t ratio = a_load(&c->assistRatio);
+    int64_t bytes = ratio > 0 ? (work_done << 16) / ratio : work_done;
+    lock(&c->assistLock);
+    while (bytes > 0 && !gQueue_empty(&c->assistQueue)) {
+        struct g *gp = gQueue_pop(&c->assistQueue);
+        if (bytes + gp->gcAssistBytes >= 0) {
+            bytes += gp->gcAssistBytes;
+            gp->gcAssistBytes = 0;
+            a_store_rlx(&c->nassist, c->assistQueue.size);
+            ready(gp, /*next*/ false);
+        } else {
+            gp->gcAssistBytes += (int32_t)bytes;
+            bytes = 0;
+            gQueue_pushBack(&c->assistQueue, gp);
+        }
+    }
+    if (bytes > 0)
+        a_add(&c->bgScanCredit, (bytes * ratio) >> 16);
+    unlock(&c->assistLock);
+}
+
+/* pollFractionalWorkerExit: over 1.2 times the share. */
+static bool fraction_exceeded(struct p *pp) {
+    struct gcController *c = &rt->gc;
+    int64_t now = nanotime(), delta = now - c->markStart;
+    int64_t self = pp->gc.fractionalTime + (now - pp->gc.workerStart);
+    return delta <= 0 || self / 1000 * c->fracDen * 10 > delta / 1000 * c->fracNum * 12;
+}
+
+/* Must a worker of this mode stop here? A dedicated one with until_preempt false never does. */
+static bool drain_over(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, bool until_preempt, int64_t *unchecked) {
+    if (until_preempt && a_load_rlx(&gp->preempt))
+        return true;
+    if (mode == gcFractional)
+        return fraction_exceeded(pp);
+    if (mode != gcIdle || *unchecked < IDLE_CHECK_BYTES)
+        return false;
+    *unchecked = 0;
+    return pollWork();
+}
+
+/* mgcmark.go gcDrain. */
+static void gcDrain(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, bool until_preempt) {
+    int64_t credit = 0, unchecked = 0;
+    for (;;) {
+        if (drain_over(gp, pp, mode, until_preempt, &unchecked))
+            break;
+        int64_t n = take_work(DRAIN_BYTES);
+        if (n == 0)
+            break;
+        scan(n);
+        credit += n;
+        unchecked += n;
+        if (credit >= CREDIT_SLACK) {
+            gcFlushBgCredit(credit);
+            credit = 0;
+        }
+    }
+    if (credit > 0)
+        gcFlushBgCredit(credit);
+    gc_revise();
+}
+
+/* A preempted dedicated worker keeps its P to itself: the P's Gs go where others find them. */
+static void give_ring_away(struct p *pp) {
+    if (!prof->runqdrain)
+        return;
+    struct gQueue q = runqdrain(pp);
+    if (gQueue_empty(&q))
+        return;
+    lock(&sched->lock);
+    globrunqputbatch(&q);
+    unlock(&sched->lock);
+}
+
+/* The body of gcBgMarkWorker, on g0. True: marking may be done. */
+static bool worker_body(struct g *gp, struct p *pp) {
+    enum gcMarkWorkerMode mode = (enum gcMarkWorkerMode)pp->gc.mode;
+    if (!gc_blacken())
+        throw("gcBgMarkWorker: blackening not enabled");
+    if (mode == gcNotWorker)
+        throw("gcBgMarkWorker: mode not set");
+    pp->gc.workerStart = nanotime();
+    gcBeginWork();
+    casGToWaiting(gp, Grunning, waitReasonGCWorkerActive);
+    gcDrain(gp, pp, mode, /*until_preempt*/ true);
+    if (mode == gcDedicated) {
+        if (a_load_rlx(&gp->preempt))
+            give_ring_away(pp);
+        gcDrain(gp, pp, mode, /*until_preempt*/ false);
+    }
+    casgstatus(gp, Gwaiting, Grunning);
+    int64_t took = nanotime() - pp->gc.workerStart;
+    emit(EV_GC_WORKER, gp->goid, (uint64_t)took, 0, mode);
+    markWorkerStop(mode);
+    if (mode == gcFractional)
+        pp->gc.fractionalTime += took;
+    pp->gc.mode = gcNotWorker;
+    return gcEndWork();
+}
+
+/* Parks the worker; unlockf puts it into the pool and ends the pinning that it was created or woken with. */
+static bool worker_to_pool(struct g *gp, void *unused) {
+    (void)unused;
+    releasem(getm());
+    workers_push(gp);
+    return true;
+}
+
+static enum opres worker_park(struct g *gp) {
+    push_step(gp, STEP_bgMarkWorker);
+    return gopark(gp, worker_to_pool, NULL, waitReasonGCWorkerIdle);
+}
+
+/* mgc.go gcBgMarkWorker, first turn: tells whoever started it. */
+static enum opres step_bgMarkWorkerStart(struct g *gp) {
+    struct gcController *c = &rt->gc;
+    acquirem();
+    if (prof->gc_start_by_chan) {
+        struct g *starter = a_xchg(&c->starter, (struct g *)NULL);
+        if (starter != NULL)
+            goready(starter);
+    } else {
+        notewakeup(&c->ready);
+    }
+    return worker_park(gp);
+}
+
+/* ... every other turn: findRunnable gave it this P. */
+static enum opres step_bgMarkWorker(struct g *gp) {
+    struct m *mp = acquirem();
+    if (!worker_body(gp, mp_p(mp)))
+        return worker_park(gp);
+    releasem(mp); /* gcMarkDone may park */
+    push_step(gp, STEP_bgMarkWorkerAgain);
+    return gcMarkDone(gp);
+}
+
+static enum opres step_bgMarkWorkerAgain(struct g *gp) {
+    acquirem();
+    return worker_park(gp);
+}
+
+/* ---- assists ---- */
+
+/* mgcmark.go gcParkAssist: waits for credit. False: there is some already. */
+static bool gcParkAssist(struct g *gp, enum opres *r) {
+    struct gcController *c = &rt->gc;
+    *r = OP_DONE;
+    lock(&c->assistLock);
+    if (!gc_blacken()) {
+        unlock(&c->assistLock);
+        return true;
+    }
+    struct gQueue old = c->assistQueue;
+    gQueue_pushBack(&c->assistQueue, gp);
+    if (a_load(&c->bgScanCredit) > 0) {
+        c->assistQueue = old;
+        if (old.tail != NULL)
+            old.tail->schedlink = NULL;
+        unlock(&c->assistLock);
+        return false;
+    }
+    a_store_rlx(&c->nassist, c->assistQueue.size);
+    *r = goparkunlock(gp, &c->assistLock, waitReasonGCAssistWait);
+    return true;
+}
+
+/* gcAssistAlloc1: marks on the own P. True: marking may be done. */
+static bool assist_mark(struct g *gp, int64_t scan_work, int64_t ratio) {
+    int64_t start = host_now(), done = 0;
+    gcBeginWork();
+    casGToWaiting(gp, Grunning, waitReasonGCAssistMarking);
+    while (done < scan_work && !a_load_rlx(&gp->preempt)) {
+        int64_t left = scan_work - done;
+        int64_t n = take_work(left < DRAIN_BYTES ? left : DRAIN_BYTES);
+        if (n == 0)
+            break;
+        scan(n);
+        done += n;
+    }
+    casgstatus(gp, Gwaiting, Grunning);
+    int64_t paid = 1 + (ratio > 0 ? (done << 16) / ratio : done);
+    gp->gcAssistBytes += (int32_t)(paid < ASSIST_MAX ? paid : ASSIST_MAX);
+    emit(EV_GC_ASSIST, gp->goid, (uint64_t)(host_now() - start), 0, 0);
+    getm()->counters[C_assists]++;
+    return gcEndWork();
+}
+
+/* Steals what the background earned. Gives the work that is left to do. */
+static int64_t steal_credit(struct g *gp, int64_t scan_work, int64_t debt, int64_t ratio) {
+    int64_t credit = a_load(&rt->gc.bgScanCredit);
+    if (credit <= 0)
+        return scan_work;
+    int64_t stolen = credit < scan_work ? credit : scan_work;
+    int64_t paid = stolen == scan_work ? debt : 1 + (stolen << 16) / ratio;
+    gp->gcAssistBytes += (int32_t)(paid < ASSIST_MAX ? paid : ASSIST_MAX);
+    a_add(&rt->gc.bgScanCredit, -stolen);
+    return scan_work - stolen;
+}
+
+/* mgcmark.go gcAssistAlloc: the G pays its debt. */
+static enum opres gcAssistAlloc(struct g *gp) {
+    if (!gc_blacken() || gp->gcAssistBytes >= 0)
+        return OP_DONE;
+    int64_t ratio = a_load(&rt->gc.assistRatio), debt = -(int64_t)gp->gcAssistBytes;
+    if (ratio == 0)
+        ratio = 1;
+    int64_t scan_work = (debt * ratio) >> 16;
+    if (scan_work < OVER_ASSIST) {
+        scan_work = OVER_ASSIST;
+        debt = (scan_work << 16) / ratio;
+    }
+    scan_work = steal_credit(gp, scan_work, debt, ratio);
+    if (scan_work == 0)
+        return OP_DONE;
+    push_step(gp, STEP_assistPay);
+    if (assist_mark(gp, scan_work, ratio))
+        return gcMarkDone(gp);
+    return OP_DONE;
+}
+
+/* After the own marking: still in debt, somebody else must mark for us, or we are to yield first. */
+static enum opres step_assistPay(struct g *gp) {
+    if (gp->gcAssistBytes >= 0 || !gc_blacken())
+        return OP_DONE;
+    if (a_load_rlx(&gp->preempt)) {
+        push_step(gp, STEP_assistAgain);
+        return gosched(gp);
+    }
+    enum opres r;
+    if (!gcParkAssist(gp, &r)) {
+        push_step(gp, STEP_assistAgain);
+        return OP_DONE;
+    }
+    return r;
+}
+
+static enum opres step_assistAgain(struct g *gp) { return gcAssistAlloc(gp); }
+
+/* gdestroy: credit that a G takes to its grave would be lost. */
+static void gc_flushAssistCredit(struct g *gp) {
+    if (gc_blacken() && gp->gcAssistBytes > 0) {
+        int64_t ratio = a_load(&rt->gc.assistRatio);
+        a_add(&rt->gc.bgScanCredit, ((int64_t)gp->gcAssistBytes * ratio) >> 16);
+    }
+    gp->gcAssistBytes = 0;
+}
