@@ -309,9 +309,7 @@ void ex_thread_exit_(void)
 {
     struct ex_thread *me = ex.cur;
 
-    if (mm.kind != MM_TSO)
-        mm_kernel(me->id, -1); /* under tso the buffer drains by and by */
-    me->wait = WAIT_DEAD;
+    me->wait = WAIT_DEAD; /* no fence: nobody learns from the end of a thread that it ended */
     me->wake_at = NEVER;
     ex.enabled &= ~bit(me);
     struct ex_thread *t = next_thread(NULL);

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/base/event.h"
+
 #include "sim/explore/mm.h"
 #include "sim/explore/site.h"
 #include "sim/virt/costs.h"
@@ -166,7 +168,7 @@ struct poll_event {
 #define draw(n, fallback) ex_draw_(n, fallback)
 #define host_seed64() ex_seed64_()
 #define host_alloc(size, align) ex_alloc_(size, align)
-#define emit(type, g, a, b, c) ex_emit_(type, g, a, b, c)
+#define emit(type, g, a, b, c) ex_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
 #define host_set_p(pid) ex_set_p_(pid)
 #undef throw /* sim/base/fail.h has one for the simulator itself */
 #define throw(text) ex_throw_(text)
