@@ -251,11 +251,9 @@ static void wait_for_bell(int timeout_ms)
 {
     struct epoll_event e;
 
-    if (timeout_ms < 0)
-        rt_blocked_(rt_self_);
+    rt_sleeps_(timeout_ms < 0);
     epoll_pwait(env.epoll, &e, 1, timeout_ms, NULL);
-    if (timeout_ms < 0)
-        rt_awake_(rt_self_);
+    rt_awake_();
 }
 
 /* Another poller may be quicker than we are, and a signal may end the wait: then it goes on. */

@@ -92,9 +92,9 @@ void rt_block_signal_(bool block);
 /* Around every stretch in which a jump out would leave the host's own state torn. Nests. */
 void rt_hold_(void);
 void rt_unhold_(void);
-/* Around every system call that sleeps without a deadline. */
-void rt_blocked_(struct rt_thread *t);
-void rt_awake_(struct rt_thread *t);
+/* Around every system call that sleeps. */
+void rt_sleeps_(bool forever);
+void rt_awake_(void);
 /* Writes the verdict if it is the first, wakes rt_run. */
 void rt_end_(enum rt_why why, int kind, const char *text);
 

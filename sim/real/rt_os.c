@@ -57,28 +57,26 @@ int32_t rt_futex_wake_(_Atomic(uint32_t) *addr, uint32_t n)
 
 /* Only a sleep without a deadline counts as blocked: from any other a thread comes back by
  * itself. */
-void rt_blocked_(struct rt_thread *t)
+void rt_sleeps_(bool forever)
 {
-    atomic_fetch_add(&t->calls, 1);
-    atomic_store(&t->state, RT_BLOCKED);
+    atomic_fetch_add(&rt_self_->calls, 1);
+    atomic_store(&rt_self_->state, forever ? RT_BLOCKED : RT_AWAKE);
 }
 
-void rt_awake_(struct rt_thread *t)
+/* After every system call that slept. Its atomics are also where ThreadSanitizer runs the handler
+ * of a signal that interrupted a call it does not know. */
+void rt_awake_(void)
 {
-    atomic_store(&t->state, RT_AWAKE);
-    atomic_fetch_add(&t->calls, 1);
+    atomic_store(&rt_self_->state, RT_AWAKE);
+    atomic_fetch_add(&rt_self_->calls, 1);
 }
 
 void rt_futexsleep_(_Atomic(uint32_t) *addr, uint32_t val, int64_t ns)
 {
-    struct rt_thread *t = rt_self_;
-
-    t->stats.futex_sleeps++;
-    if (ns < 0)
-        rt_blocked_(t);
+    rt_self_->stats.futex_sleeps++;
+    rt_sleeps_(ns < 0);
     rt_futex_wait_(addr, val, ns);
-    if (ns < 0)
-        rt_awake_(t);
+    rt_awake_();
 }
 
 void rt_futexwakeup_(_Atomic(uint32_t) *addr, uint32_t n)
@@ -96,16 +94,23 @@ static void sleep_ns(int64_t ns)
 {
     struct timespec until = timespec_of(rt_clock_() + ns);
 
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-        ;
+    int err;
+
+    do {
+        rt_sleeps_(false);
+        err = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+        rt_awake_();
+    } while (err == EINTR);
 }
 
 void rt_usleep_(uint32_t us) { sleep_ns((int64_t)us * 1000); }
 
-/* ---- running ---- A burst reads the clock in a loop and adds up what passed between two
- * readings. A gap of more than GAP_NS means that the thread was off its CPU, and counts as GAP_NS:
- * user code that is descheduled makes no progress either. Bursts too short for the clock run a
- * counted loop instead. */
+/* ---- running ---- */
+
+/* A burst reads the clock in a loop and adds up what passed between two readings. A gap of more
+ * than GAP_NS means that the thread was off its CPU, and counts as GAP_NS: user code that is
+ * descheduled makes no progress either. Bursts too short for the clock run a counted loop instead.
+ */
 
 enum { GAP_NS = 10000, CALIBRATE_LOOPS = 20000, CALIBRATE_ROUNDS = 5 };
 

@@ -13,7 +13,7 @@ struct futexes {
     ATOMIC(uint32_t) done;
     uint64_t counter; /* plain: the mutex guards it */
     int64_t began, ended;
-    uint32_t order[THREADS], norder;
+    uint32_t order[THREADS];
     uint32_t id[THREADS];
     ATOMIC(uint32_t) ball;
 };
@@ -158,7 +158,7 @@ static void sleeper_or_waker(void *arg)
     host_usleep(1000 + 30000 * me);
     if (me < THREADS - 1) {
         futexsleep(&f->key, 0, -1);
-        f->order[f->norder++] = me;
+        f->order[a_load(&f->ready)] = me; /* the load: a futex alone orders no memory */
         a_add(&f->ready, 1);
     }
     for (uint32_t i = 0; me == THREADS - 1 && i < THREADS - 1; i++) {

@@ -19,7 +19,7 @@ struct world {
     uint64_t drawn[64];
     void *block[THREADS][ALLOCS];
     uint32_t id[THREADS];
-    uint32_t dirty;
+    uint32_t dirty[THREADS];
     int64_t quota_us, period_us;
     bool limited;
     struct poll_event ev[4];
@@ -46,9 +46,9 @@ static void allocate(void *arg)
         size_t size = 1 + i % 100, align = (size_t)1 << i % 7;
         unsigned char *p = host_alloc(size, align);
 
-        w->dirty += (uintptr_t)p % align != 0;
+        w->dirty[me] += (uintptr_t)p % align != 0;
         for (size_t k = 0; k < size; k++) {
-            w->dirty += p[k] != 0;
+            w->dirty[me] += p[k] != 0;
             p[k] = (unsigned char)(me + 1);
         }
         w->block[me][i] = p;
@@ -60,12 +60,14 @@ static void allocate(void *arg)
 TEST_CASE(World, MemoryIsZeroedAlignedAndNobodyElses)
 {
     CHECK_EQ(run_with(NULL, allocate, 1), VERBS_IDLE);
-    CHECK_EQ(w->dirty, 0);
+    CHECK_EQ(w->dirty[0], 0);
     CHECK_EQ(run_with(NULL, allocate, THREADS), VERBS_IDLE);
-    for (uint32_t me = 0; me < THREADS; me++)
+    for (uint32_t me = 0; me < THREADS; me++) {
+        CHECK_EQ(w->dirty[me], 0);
         for (uint32_t i = 0; i < ALLOCS; i++)
             for (size_t k = 0; k < 1 + i % 100; k++)
                 CHECK_EQ(((unsigned char *)w->block[me][i])[k], me + 1);
+    }
     verbs_end();
 }
 
