@@ -23,7 +23,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#undef throw /* the model's word; fail.h has another meaning for it */
 #include "sim/base/fail.h"
 
 struct rt_world rt_world_;

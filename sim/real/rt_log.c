@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#undef throw /* the model's word; fail.h has another meaning for it */
 #include "sim/base/event.h"
 
 #define W (&rt_world_)

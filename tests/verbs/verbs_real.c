@@ -6,7 +6,6 @@
 
 #include "sim/real/rt.h"
 
-#undef throw
 #include "sim/base/event.h"
 
 static struct hostm *hostms;

@@ -26,7 +26,6 @@ struct verbs_opts {
     void (*sighandler)(void *arg);
     int64_t quota_us, period_us;
     int64_t limit_ns; /* for verbs_run; 0: a time no healthy case needs */
-    bool throws;      /* the case throws on purpose */
 };
 
 enum { VERBS_THREADS_MAX = 64 };

@@ -4,13 +4,6 @@
 #include "harness.h"
 #include "verbs_world.h"
 
-/* Not event.h: it brings the throw of fail.h, and the host's is tested here. */
-enum {
-#define EVENT(NAME, name, a, b, c) TEST_EV_##NAME,
-#include "sim/base/events.def"
-#undef EVENT
-};
-
 enum { THREADS = 4, ALLOCS = 300 };
 
 struct world {
@@ -140,16 +133,16 @@ static void emit_some(void *arg)
 {
     host_set_p((int32_t) * (uint32_t *)arg);
     for (int i = 0; i < 100; i++)
-        emit(TEST_EV_MARK, i, i, 0, 0);
-    emit(TEST_EV_PANIC, 1, 0, 0, 0);
+        emit(EV_MARK, i, i, 0, 0);
+    emit(EV_PANIC, 1, 0, 0, 0);
 }
 
 TEST_CASE(World, EveryEventIsRecorded)
 {
     CHECK_EQ(run_with(NULL, emit_some, THREADS), VERBS_IDLE);
-    CHECK_EQ(verbs_events(TEST_EV_MARK), 100 * THREADS);
-    CHECK_EQ(verbs_events(TEST_EV_PANIC), THREADS);
-    CHECK_EQ(verbs_events(TEST_EV_SYSMON), 0);
+    CHECK_EQ(verbs_events(EV_MARK), 100 * THREADS);
+    CHECK_EQ(verbs_events(EV_PANIC), THREADS);
+    CHECK_EQ(verbs_events(EV_SYSMON), 0);
     verbs_end();
 }
 
@@ -262,9 +255,7 @@ static void break_invariant(void *arg)
 
 TEST_CASE(End, AThrowStopsTheWorldAndSaysWhat)
 {
-    const struct verbs_opts opts = {.throws = true};
-
-    w = verbs_begin(sizeof *w, &opts);
+    w = verbs_begin(sizeof *w, NULL);
     ending(break_invariant, w);
     CHECK_EQ(verbs_run(), VERBS_THROWN);
     CHECK_HAS(verbs_text(), "runqsteal: runq overflow");
