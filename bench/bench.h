@@ -34,10 +34,7 @@ static inline uint64_t bench_cpu_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static inline void bench_begin(void)
-{
-    bench_started_ = bench_cpu_ns();
-}
+static inline void bench_begin(void) { bench_started_ = bench_cpu_ns(); }
 
 static inline void bench_end(uint64_t ops)
 {
@@ -89,7 +86,8 @@ static inline void bench_table_into(const char *title, const struct bench_case *
     fflush(stdout);
 }
 
-static inline void bench_table(const char *title, const struct bench_case *cases, int count, int reps)
+static inline void bench_table(const char *title, const struct bench_case *cases, int count,
+                               int reps)
 {
     bench_table_into(title, cases, count, reps, NULL);
 }

@@ -16,10 +16,7 @@ enum {
     CLEAR_BY_MEMSET = 1 << 20, /* above this it is cheaper to give pages back than to clear them */
 };
 
-static size_t round_up(size_t n, size_t to)
-{
-    return (n + to - 1) / to * to;
-}
+static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 int arena_init(struct arena *a, size_t limit, size_t stacks_size, struct failure *f)
 {
@@ -28,7 +25,8 @@ int arena_init(struct arena *a, size_t limit, size_t stacks_size, struct failure
         return fail(f, E_LIMIT, "memory limit of %zu bytes is too high", limit);
     size_t data = round_up(limit ? limit : 1, PAGE), reserved = data + round_up(stacks_size, PAGE);
     size_t mapping_size = reserved + HUGE_PAGE; /* room to align the base */
-    void *m = mmap(NULL, mapping_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *m = mmap(NULL, mapping_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                   0);
     if (m == MAP_FAILED)
         return fail(f, E_LIMIT, "cannot reserve %zu MiB of address space: %s", mapping_size >> 20,
                     strerror(errno));
@@ -107,7 +105,8 @@ static int commit(struct arena *a, size_t want)
     if (mprotect(at, to - a->committed, PROT_READ | PROT_WRITE) != 0)
         return fail(&a->failure, E_LIMIT, "the system gives no more memory at %zu MiB: %s",
                     a->committed >> 20, strerror(errno));
-    if (to > 2 * (size_t)HUGE_PAGE) /* a hint: millions of Gs in random order are bound by the TLB */
+    if (to >
+        2 * (size_t)HUGE_PAGE) /* a hint: millions of Gs in random order are bound by the TLB */
         (void)madvise(at, to - a->committed, MADV_HUGEPAGE);
     a->committed = to;
     return 0;

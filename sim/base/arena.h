@@ -76,7 +76,7 @@ static inline void *arena_alloc(struct arena *a, size_t size, size_t align)
     return a->base + at;
 }
 
-#define arena_new(a, type) ((type *)arena_alloc((a), sizeof(type), _Alignof(type)))
+#define arena_new(a, type)      ((type *)arena_alloc((a), sizeof(type), _Alignof(type)))
 #define arena_array(a, type, n) ((type *)arena_array_((a), sizeof(type), (n), _Alignof(type)))
 void *arena_array_(struct arena *a, size_t size, size_t count, size_t align);
 
@@ -86,10 +86,7 @@ static inline uint64_t arena_offset(const struct arena *a, const void *p)
     return (uint64_t)((const unsigned char *)p - a->base);
 }
 
-static inline void *arena_at(const struct arena *a, uint64_t offset)
-{
-    return a->base + offset;
-}
+static inline void *arena_at(const struct arena *a, uint64_t offset) { return a->base + offset; }
 
 /* Does p point into the data or the stacks of this arena? */
 static inline int arena_owns(const struct arena *a, const void *p)

@@ -35,10 +35,7 @@ struct piece {
     size_t size;
 };
 
-static size_t round8(size_t n)
-{
-    return (n + 7) & ~(size_t)7;
-}
+static size_t round8(size_t n) { return (n + 7) & ~(size_t)7; }
 
 #if defined(GMPSIM_ASAN)
 /* A stack has poisoned bytes between its variables, and which ones is part of its state: the shadow
@@ -50,9 +47,8 @@ static unsigned char *shadow_of(const unsigned char *p)
     return (unsigned char *)(((uintptr_t)p >> scale) + offset);
 }
 
-__attribute__((no_sanitize_address, noinline)) static void copy_raw(volatile unsigned char *to,
-                                                                    const volatile unsigned char *from,
-                                                                    size_t size)
+__attribute__((no_sanitize_address, noinline)) static void copy_raw(
+    volatile unsigned char *to, const volatile unsigned char *from, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         to[i] = from[i];
@@ -132,7 +128,8 @@ static int reserve(struct checkpoint *c, size_t size, struct failure *f)
 int checkpoint_save(struct checkpoint *c, const struct arena *a, struct failure *f)
 {
     if (a->stacks && a->stacks->count_used && !coro_can_checkpoint())
-        return fail(f, E_LIMIT, "this build cannot copy coroutines (a sanitizer keeps their frames)");
+        return fail(f, E_LIMIT,
+                    "this build cannot copy coroutines (a sanitizer keeps their frames)");
     size_t size = size_needed(a);
     int rc = reserve(c, size, f);
     if (rc)

@@ -38,10 +38,10 @@
 typedef void coro_fn(void *arg);
 
 struct coro {
-    void *sp;      /* where it stopped; meaningless while it runs */
-    void *stack;   /* lowest usable byte; for the OS thread's own stack only under ASan */
-    size_t size;   /* usable bytes from stack */
-    void *fiber;   /* ASan's fake stack or TSan's fiber; NULL otherwise */
+    void *sp;    /* where it stopped; meaningless while it runs */
+    void *stack; /* lowest usable byte; for the OS thread's own stack only under ASan */
+    size_t size; /* usable bytes from stack */
+    void *fiber; /* ASan's fake stack or TSan's fiber; NULL otherwise */
     coro_fn *fn;
     void *arg;
 };
@@ -103,7 +103,7 @@ struct stack {
 /* Lives in the arena; so do its records. */
 struct stackpool {
     struct arena *arena;
-    size_t stack_size;   /* usable bytes, a multiple of the page size */
+    size_t stack_size; /* usable bytes, a multiple of the page size */
     uint32_t count_max;
     uint32_t count_used; /* alive now */
     uint32_t count_made; /* mapped so far */

@@ -4,9 +4,10 @@
 
 /* Distributions of durations in whole numbers: the same draw on every machine.
  *
- * Logarithm, power and normal quantile are fixed-point (Q32.32 with 128-bit products), good to about
- * nine digits, so quantiles are right to a nanosecond or a few parts in 10^9, whichever is more. One
- * draw takes one number of the stream (two for DIST_BIMODAL, DIST_BINS). Results are 0..DIST_MAX. */
+ * Logarithm, power and normal quantile are fixed-point (Q32.32 with 128-bit products), good to
+ * about nine digits, so quantiles are right to a nanosecond or a few parts in 10^9, whichever is
+ * more. One draw takes one number of the stream (two for DIST_BIMODAL, DIST_BINS). Results are
+ * 0..DIST_MAX. */
 
 #include <stdint.h>
 
@@ -33,11 +34,11 @@ struct dist_bin {
 
 struct dist {
     enum dist_kind kind;
-    int64_t low;  /* fixed: value; uniform, bimodal: low; exponential: mean; lognormal: median;
-                     pareto: minimum */
-    int64_t high; /* uniform, bimodal: high */
-    uint64_t q32; /* lognormal: sigma; pareto: 1/alpha; both Q32.32. bimodal: p * 2^32 */
-    int64_t min, max;           /* draws are clamped to these; 0 and DIST_MAX by default */
+    int64_t low;      /* fixed: value; uniform, bimodal: low; exponential: mean; lognormal: median;
+                         pareto: minimum */
+    int64_t high;     /* uniform, bimodal: high */
+    uint64_t q32;     /* lognormal: sigma; pareto: 1/alpha; both Q32.32. bimodal: p * 2^32 */
+    int64_t min, max; /* draws are clamped to these; 0 and DIST_MAX by default */
     const struct dist_bin *bins; /* the caller's, must outlive the dist */
     uint32_t bins_count;
     uint64_t bins_weight; /* sum */
@@ -57,7 +58,8 @@ int dist_clamp(struct dist *d, int64_t min, int64_t max, struct failure *f);
 int64_t dist_draw(const struct dist *d, struct rng *r);
 
 /* The value at probability p / 2^64 (the inverse distribution function); what dist_draw does with
- * a uniform p. Bimodal and bins take p for the choice of the part and its remainder for the place. */
+ * a uniform p. Bimodal and bins take p for the choice of the part and its remainder for the place.
+ */
 int64_t dist_quantile(const struct dist *d, uint64_t p);
 
 /* Fixed-point helpers, exported because tests and cost noise want them. Q32.32 throughout. */

@@ -8,8 +8,8 @@
  * There is one branch, on the buffer being full. With records off the buffer is a small ring that
  * stays in the first-level cache and is there for the message of a throw() ("last events"); with
  * records on it is a large one that goes to the sink in one call per batch. So a run has the same
- * code, events and fingerprint whether anybody listens or not. One thread (the real host has one log
- * per M). */
+ * code, events and fingerprint whether anybody listens or not. One thread (the real host has one
+ * log per M). */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,7 +49,8 @@ struct event_log {
     struct event_rec *end;
     struct event_rec *begin;
     struct fingerprint fp;
-    uint64_t flushed; /* records that left begin..end before the present content */
+    uint64_t flushed;    /* records that left the buffer */
+    size_t previous;     /* how many the last batch had: they are still there to look at */
     event_sink_fn *sink; /* NULL: records off */
     void *sink_arg;
     uint64_t counts[EV_COUNT];
@@ -79,8 +80,8 @@ static inline void event_emit(struct event_log *l, enum event_type type, uint64_
     uint64_t ids = (uint64_t)c << 48 | (uint64_t)p << 32 | (uint64_t)m << 16 | (uint64_t)type;
     fp_mix4(&l->fp, time, a, bg, ids);
     l->counts[type]++;
-    *l->next = (struct event_rec){ .time = time, .a = a, .b = b, .g = g, .type = (uint16_t)type,
-                                   .m = m, .p = p, .c = c };
+    *l->next = (struct event_rec){
+        .time = time, .a = a, .b = b, .g = g, .type = (uint16_t)type, .m = m, .p = p, .c = c};
     if (__builtin_expect(++l->next == l->end, 0))
         event_log_full_(l);
 }

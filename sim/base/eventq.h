@@ -24,25 +24,27 @@ struct event {
 
 enum { EVENTQ_NEAR_MAX = 96 };
 
+struct eventq_handle {
+    uint32_t handle; /* index and generation of the present use */
+    uint32_t state;  /* or the next free one, see eventq.c */
+};
+
 struct eventq {
-    struct event near_[EVENTQ_NEAR_MAX]; /* descending: the first to come is the last */
     uint32_t near_count;
-    uint32_t count; /* all live events */
-    uint32_t dead;  /* cancelled, still stored */
-    struct eventq_wheel *wheel;
+    uint32_t count;                      /* live events */
+    uint64_t last_time, last_seq;        /* near_ holds exactly the events up to this key */
+    uint64_t floor;                      /* time of the last event taken */
+    struct event near_[EVENTQ_NEAR_MAX]; /* descending: the first to come is the last */
+    struct eventq_wheel *wheel;          /* made when near_ overflows for the first time */
     struct arena *arena;
-    uint64_t last_time, last_seq; /* near_ holds exactly the events up to this key */
-    uint64_t floor;               /* time of the last event taken */
-    uint32_t *handles;            /* state per handle, see eventq.c */
-    uint32_t handles_count, handles_free;
+    struct eventq_handle *handles;
+    uint32_t handles_count, handles_max, handles_free;
+    uint32_t dead; /* cancelled, still stored */
 };
 
 void eventq_init(struct eventq *q, struct arena *a);
 
-static inline uint32_t eventq_count(const struct eventq *q)
-{
-    return q->count;
-}
+static inline uint32_t eventq_count(const struct eventq *q) { return q->count; }
 
 void eventq_push(struct eventq *q, uint64_t time, uint64_t seq, uint64_t payload);
 

@@ -51,14 +51,10 @@ void fail_reset(struct failure *f)
 int fail_exit_code(int code)
 {
     switch ((enum fail_code)(code < 0 ? -code : code)) {
-    case E_OK:
-        return EXIT_CLEAN;
-    case E_FINDING:
-        return EXIT_FINDING;
-    case E_INTERNAL:
-        return EXIT_INTERNAL;
-    case E_BUDGET:
-        return EXIT_BUDGET;
+    case E_OK: return EXIT_CLEAN;
+    case E_FINDING: return EXIT_FINDING;
+    case E_INTERNAL: return EXIT_INTERNAL;
+    case E_BUDGET: return EXIT_BUDGET;
     case E_USAGE:
     case E_SCENARIO:
     case E_COST:
@@ -67,8 +63,7 @@ int fail_exit_code(int code)
     case E_SCHEDULE:
     case E_STORE:
     case E_IO:
-    case E_LIMIT:
-        return EXIT_USAGE;
+    case E_LIMIT: return EXIT_USAGE;
     }
     return EXIT_INTERNAL;
 }
@@ -79,10 +74,7 @@ void throw_set_reporter(throw_reporter *fn, void *arg)
     reporter_arg = arg;
 }
 
-void throw_set_abort(int on)
-{
-    abort_on_throw = on;
-}
+void throw_set_abort(int on) { abort_on_throw = on; }
 
 void throw_caught(void)
 {

@@ -70,7 +70,8 @@ struct throw_site {
  * over and the next one is reported again. A throw inside the reporter ends the process. */
 typedef void throw_reporter(void *arg, const struct throw_site *site);
 
-/* NULL restores the default, which prints one line. Returns nothing; not for two threads at once. */
+/* NULL restores the default, which prints one line. Returns nothing; not for two threads at once.
+ */
 void throw_set_reporter(throw_reporter *fn, void *arg);
 
 /* true: abort() (a core to look at) in place of exit status EXIT_INTERNAL. */

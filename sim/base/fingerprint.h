@@ -8,10 +8,10 @@
  *                                    rotated by its own amount, xored together
  *
  * For a fixed x the step is a bijection of h, and for a fixed h a bijection of each single word. So
- * two runs that differ in exactly one word of one item never have the same fingerprint, a difference
- * is never forgotten by what follows, and any other pair of different runs collides with a chance of
- * about 2^-64 (there is no defence against an adversary who chooses the events). The order counts.
- * Cost: a multiplication, a rotation and an xor on the critical path, about 1 ns. */
+ * two runs that differ in exactly one word of one item never have the same fingerprint, a
+ * difference is never forgotten by what follows, and any other pair of different runs collides with
+ * a chance of about 2^-64 (there is no defence against an adversary who chooses the events). The
+ * order counts. Cost: a multiplication, a rotation and an xor on the critical path, about 1 ns. */
 
 #include <stdint.h>
 
@@ -19,15 +19,9 @@ struct fingerprint {
     uint64_t h;
 };
 
-static inline uint64_t fp_rotl_(uint64_t x, int k)
-{
-    return (x << k) | (x >> (64 - k));
-}
+static inline uint64_t fp_rotl_(uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
 
-static inline void fp_init(struct fingerprint *f)
-{
-    f->h = 0x6a09e667f3bcc909u;
-}
+static inline void fp_init(struct fingerprint *f) { f->h = 0x6a09e667f3bcc909u; }
 
 static inline void fp_step_(struct fingerprint *f, uint64_t x)
 {
@@ -46,8 +40,9 @@ static inline void fp_mix2(struct fingerprint *f, uint64_t a, uint64_t b)
 
 static inline void fp_mix4(struct fingerprint *f, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
-    fp_step_(f, (a * 0xa0761d6478bd642fu ^ fp_rotl_(b * 0xe7037ed1a0b428dbu, 31)) ^
-                    (fp_rotl_(c * 0x8ebc6af09c88c6e3u, 17) ^ fp_rotl_(d * 0x589965cc75374cc3u, 47)));
+    fp_step_(f,
+             (a * 0xa0761d6478bd642fu ^ fp_rotl_(b * 0xe7037ed1a0b428dbu, 31)) ^
+                 (fp_rotl_(c * 0x8ebc6af09c88c6e3u, 17) ^ fp_rotl_(d * 0x589965cc75374cc3u, 47)));
 }
 
 /* Length and bytes; byte order does not matter to the result. */

@@ -26,10 +26,7 @@ struct rng {
     uint64_t s[4];
 };
 
-static inline uint64_t rng_rotl_(uint64_t x, int k)
-{
-    return (x << k) | (x >> (64 - k));
-}
+static inline uint64_t rng_rotl_(uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
 
 /* One step of splitmix64: a bijection that mixes well; also good as a hash of an integer. */
 static inline uint64_t rng_splitmix(uint64_t *state)
@@ -61,10 +58,7 @@ static inline uint64_t rng_next(struct rng *r)
     return result;
 }
 
-static inline uint32_t rng_u32(struct rng *r)
-{
-    return (uint32_t)(rng_next(r) >> 32);
-}
+static inline uint32_t rng_u32(struct rng *r) { return (uint32_t)(rng_next(r) >> 32); }
 
 /* 0..n-1, every value equally likely (Lemire's rejection). n == 0 means the full 64 bits. */
 static inline uint64_t rng_below(struct rng *r, uint64_t n)

@@ -68,8 +68,10 @@ int stackpool_init(struct stackpool *sp, struct arena *a, size_t stack_size, uin
     struct stack *stacks = arena_array(a, struct stack, count_max);
     if (!stacks)
         return fail(f, a->failure.code, "%s", a->failure.text);
-    *sp = (struct stackpool){.arena = a, .stack_size = stride_of(stack_size) - STACK_GUARD_SIZE,
-                             .count_max = count_max, .stacks = stacks};
+    *sp = (struct stackpool){.arena = a,
+                             .stack_size = stride_of(stack_size) - STACK_GUARD_SIZE,
+                             .count_max = count_max,
+                             .stacks = stacks};
     a->stacks = sp;
     return 0;
 }

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/base/hist.h"
+
+#include <string.h>
+
+enum { SAMPLES_MIN = 64 };
+
+void hist_init(struct hist *h, struct arena *a, uint32_t samples_max)
+{
+    memset(h, 0, sizeof *h);
+    h->arena = a;
+    h->samples_max = samples_max;
+}
+
+/* ---- Go's buckets ---- */
+
+uint32_t hist_go_bucket(int64_t value)
+{
+    if (value < 0)
+        return 0;
+    unsigned length = value ? 64 - (unsigned)__builtin_clzll((uint64_t)value) : 0;
+    unsigned top = length < HIST_GO_MIN_BITS ? HIST_GO_MIN_BITS : length;
+    unsigned super = length < HIST_GO_MIN_BITS ? 0 : length - HIST_GO_MIN_BITS + 1;
+    if (top >= HIST_GO_MAX_BITS)
+        return HIST_GO_BUCKETS - 1;
+    unsigned sub = (unsigned)(value >> (top - 1 - HIST_GO_SUB_BITS)) % (1u << HIST_GO_SUB_BITS);
+    return 1 + (super << HIST_GO_SUB_BITS) + sub;
+}
+
+int64_t hist_go_bound(uint32_t bucket)
+{
+    if (bucket == 0)
+        return INT64_MIN;
+    if (bucket >= HIST_GO_BUCKETS - 1)
+        return (int64_t)1 << (HIST_GO_MAX_BITS - 1);
+    unsigned super = (bucket - 1) >> HIST_GO_SUB_BITS;
+    int64_t sub = (bucket - 1) % (1u << HIST_GO_SUB_BITS);
+    unsigned top = HIST_GO_MIN_BITS + (super ? super - 1 : 0);
+    int64_t high = super ? (int64_t)1 << (top - 1) : 0;
+    return high | sub << (top - 1 - HIST_GO_SUB_BITS);
+}
+
+/* ---- fine bins: as Go's, but 256 per power of two ---- */
+
+static uint32_t fine_bin(int64_t value)
+{
+    uint64_t v = value < 0 ? 0 : (uint64_t)value;
+    if (v < HIST_FINE_SUB)
+        return (uint32_t)v;
+    unsigned shift = 63 - (unsigned)__builtin_clzll(v) - HIST_FINE_BITS;
+    return ((shift + 1) << HIST_FINE_BITS) + (uint32_t)(v >> shift) % HIST_FINE_SUB;
+}
+
+static int64_t fine_high(uint32_t bin)
+{
+    if (bin < HIST_FINE_SUB)
+        return bin;
+    unsigned shift = (bin >> HIST_FINE_BITS) - 1;
+    uint64_t mantissa = HIST_FINE_SUB + bin % HIST_FINE_SUB + 1;
+    return (int64_t)((mantissa << shift) - 1);
+}
+
+/* From now on no single values. */
+static void go_fine(struct hist *h)
+{
+    if (h->fine)
+        return;
+    h->fine = arena_array(h->arena, uint64_t, HIST_FINE_BINS);
+    if (!h->fine)
+        throw("hist: the world went on without memory");
+    for (uint32_t i = 0; i < h->samples_count; i++)
+        h->fine[fine_bin(h->samples[i])]++;
+    h->samples_count = 0;
+}
+
+/* ---- samples ---- */
+
+static void samples_grow(struct hist *h)
+{
+    uint32_t capacity = h->samples_capacity ? h->samples_capacity * 2 : SAMPLES_MIN;
+    if (capacity > h->samples_max)
+        capacity = h->samples_max;
+    int64_t *samples = arena_array(h->arena, int64_t, capacity);
+    if (!samples)
+        throw("hist: the world went on without memory");
+    if (h->samples_count)
+        memcpy(samples, h->samples, h->samples_count * sizeof *samples);
+    h->samples = samples;
+    h->samples_capacity = capacity;
+}
+
+static void keep(struct hist *h, int64_t value)
+{
+    if (!h->fine && h->samples_count == h->samples_max)
+        go_fine(h);
+    if (h->fine) {
+        h->fine[fine_bin(value)]++;
+        return;
+    }
+    if (h->samples_count == h->samples_capacity)
+        samples_grow(h);
+    h->samples[h->samples_count++] = value;
+    h->sorted = false;
+}
+
+static void widen(struct hist *h, int64_t min, int64_t max)
+{
+    if (!h->count || min < h->min)
+        h->min = min;
+    if (!h->count || max > h->max)
+        h->max = max;
+}
+
+void hist_record(struct hist *h, int64_t value)
+{
+    widen(h, value, value);
+    h->count++;
+    h->sum += value;
+    h->go[hist_go_bucket(value)]++;
+    keep(h, value);
+}
+
+void hist_merge(struct hist *h, const struct hist *from)
+{
+    if (!from->count)
+        return;
+    widen(h, from->min, from->max);
+    h->count += from->count;
+    h->sum += from->sum;
+    for (int i = 0; i < HIST_GO_BUCKETS; i++)
+        h->go[i] += from->go[i];
+    if (from->fine) {
+        go_fine(h);
+        for (int i = 0; i < HIST_FINE_BINS; i++)
+            h->fine[i] += from->fine[i];
+    } else {
+        for (uint32_t i = 0; i < from->samples_count; i++)
+            keep(h, from->samples[i]);
+    }
+}
+
+/* Heap sort: in place and, unlike qsort, never calls malloc. */
+static void sift_down(int64_t *v, uint32_t i, uint32_t n)
+{
+    int64_t x = v[i];
+    for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
+        child += child + 1 < n && v[child + 1] > v[child];
+        if (v[child] <= x)
+            break;
+        v[i] = v[child];
+    }
+    v[i] = x;
+}
+
+static void sort(struct hist *h)
+{
+    uint32_t n = h->samples_count;
+    int64_t *v = h->samples;
+    for (uint32_t i = n / 2; i-- > 0;)
+        sift_down(v, i, n);
+    for (uint32_t i = n; i-- > 1;) {
+        int64_t x = v[i];
+        v[i] = v[0];
+        v[0] = x;
+        sift_down(v, 0, i);
+    }
+    h->sorted = true;
+}
+
+int64_t hist_percentile(struct hist *h, uint32_t ppm)
+{
+    if (!h->count)
+        return 0;
+    __extension__ typedef unsigned __int128 u128;
+    uint64_t rank = (uint64_t)(((u128)h->count * ppm + 999999) / 1000000);
+    if (rank <= 1)
+        return h->min;
+    if (rank >= h->count)
+        return h->max;
+    if (!h->fine) {
+        if (!h->sorted)
+            sort(h);
+        return h->samples[rank - 1];
+    }
+    uint32_t bin = 0;
+    for (uint64_t seen = h->fine[0]; seen < rank; seen += h->fine[bin])
+        bin++;
+    int64_t high = fine_high(bin);
+    return high < h->max ? high : h->max;
+}
+
+bool hist_is_exact(const struct hist *h) { return !h->fine; }
+
+int64_t hist_mean(const struct hist *h)
+{
+    return h->count ? (int64_t)(h->sum / (int64_t)h->count) : 0;
+}
