@@ -65,13 +65,15 @@ static void env_schedule(int64_t when, void (*fn)(void *), struct pollfd *fd)
 static void env_deliver(struct pollfd *fd, int64_t n)
 {
     struct envfd *e = &fd->env;
-    uint64_t arrived = a_peek(&e->arrived), room = e->backlog - (arrived - a_peek(&e->taken));
+    uint64_t arrived = a_peek(&e->arrived);
+    uint64_t taken = a_peek(&e->taken), dropped = a_peek(&e->dropped);
     if ((e->process->mode & POLL_R) != 0) {
+        uint64_t room = e->backlog - (arrived - taken);
         uint64_t fit = (uint64_t)n < room ? (uint64_t)n : room;
         for (uint64_t i = 0; i < fit; i++)
             a_init(&e->stamp[(arrived + i) % e->backlog], host_now());
         a_init(&e->arrived, arrived + fit);
-        a_init(&e->dropped, a_peek(&e->dropped) + ((uint64_t)n - fit));
+        a_init(&e->dropped, dropped + ((uint64_t)n - fit));
     }
     env_ready(fd->pd.fd, e->process->mode);
 }
