@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* checkdead: is there anybody left who could ever run? Called whenever an M goes idle, under sched.lock. */
-#include "runtime2.h"
+#include "interp.h"
 
 static int32_t checkdead_waiting(void) {
     int32_t waiting = 0;
@@ -35,11 +35,11 @@ static void checkdead(void) {
     if (run < 0)
         throw("checkdead: inconsistent counts");
     if (checkdead_waiting() == 0) {
-        finding(FIND_DEADLOCK, "no goroutines (main called runtime.Goexit) - deadlock!");
+        finding(FIND_DEADLOCK, deadlock_text("no goroutines (main called runtime.Goexit) - deadlock!"));
         return;
     }
     for (int32_t i = 0; i < rt->allp_len; i++)
         if (timers_len(rt->allp[i]) > 0)
             return;
-    finding(FIND_DEADLOCK, "all goroutines are asleep - deadlock!");
+    finding(FIND_DEADLOCK, deadlock_text("all goroutines are asleep - deadlock!"));
 }

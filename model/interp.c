@@ -167,12 +167,12 @@ static enum opres op_gc(struct g *gp, const struct insn *in)
 
 static enum opres op_exit(struct g *gp, const struct insn *in)
 {
+    (void)gp;
     if (in->imm == 0)
         host_stop();
-    struct crash c = {.text = host_alloc(CRASH_MAX, 8)};
-    crash_text(&c, "exit status ");
+    struct crash c = crash_begin("exit status ", "");
     crash_int(&c, in->imm);
-    finding(FIND_EXIT, crash_end(&c, gp));
+    finding(FIND_EXIT, crash_end(&c, NULL));
     return OP_DONE;
 }
 

@@ -30,4 +30,6 @@ static void poolCleanup(void);     /* GC: what was not used since the last GC is
 /* ---- panics (panic.c) ---- */
 /* Reports `fatal error: text` with the goroutine list's head and stops the world. */
 static void fatalthrow(struct g *gp, const char *text);
+/* What Go prints when nobody can run: `fatal error: text` and every waiting goroutine with its reason. */
+static const char *deadlock_text(const char *text);
 #endif

@@ -80,9 +80,9 @@ static bool defers_here(const struct g *gp)
 
 /* ---- the text of a crash ---- */
 
-enum { CRASH_MAX = 2000 };
+enum { CRASH_MAX = 8192 };
 struct crash {
-    char *text;
+    char *text; /* CRASH_MAX bytes; what does not fit is cut */
     uint32_t n;
 };
 
@@ -106,33 +106,62 @@ static void crash_int(struct crash *c, int64_t v)
     crash_text(c, digits + n);
 }
 
-/* "goroutine 1 [running]:" and where. */
-static const char *crash_end(struct crash *c, struct g *gp)
+static struct crash crash_begin(const char *s1, const char *s2)
+{
+    rt->panicking = true;
+    struct crash c = {.text = host_alloc(CRASH_MAX, 8)};
+    crash_text(&c, s1);
+    crash_text(&c, s2);
+    return c;
+}
+
+static const char *const waitreason_texts[] = {
+#define WAITREASON(name, text) text,
+#include "waitreason.def"
+#undef WAITREASON
+};
+
+/* "goroutine 1 [running]:" and where it is. */
+static void crash_goroutine(struct crash *c, const struct g *gp, const char *state)
 {
     const struct program *p = rt->prog;
     crash_text(c, "\n\ngoroutine ");
     crash_int(c, (int64_t)gp->goid);
-    crash_text(c, " [running]:");
-    if (gp->func >= 0 && p->funcs[gp->func].name != NULL) {
-        crash_text(c, "\nmain.");
-        crash_text(c, p->funcs[gp->func].name);
-        if (p->lines != NULL) {
-            crash_text(c, " (line ");
-            crash_int(c, p->lines[gp->pc > 0 ? gp->pc - 1 : 0]);
-            crash_text(c, ")");
-        }
-    }
+    crash_text(c, " [");
+    crash_text(c, state);
+    crash_text(c, "]:");
+    if (gp->func < 0 || p->funcs[gp->func].name == NULL)
+        return;
+    crash_text(c, "\nmain.");
+    crash_text(c, p->funcs[gp->func].name);
+    if (p->lines == NULL)
+        return;
+    crash_text(c, " (line ");
+    crash_int(c, p->lines[gp->pc > 0 ? gp->pc - 1 : 0]);
+    crash_text(c, ")");
+}
+
+static const char *crash_end(struct crash *c, const struct g *gp)
+{
+    if (gp != NULL)
+        crash_goroutine(c, gp, "running");
     c->text[c->n] = 0;
     return c->text;
 }
 
 static void fatalthrow(struct g *gp, const char *text)
 {
-    struct crash c = {.text = host_alloc(CRASH_MAX, 8)};
-    rt->panicking = true;
-    crash_text(&c, "fatal error: ");
-    crash_text(&c, text);
+    struct crash c = crash_begin("fatal error: ", text);
     finding(FIND_FATAL, crash_end(&c, gp));
+}
+
+static const char *deadlock_text(const char *text)
+{
+    struct crash c = crash_begin("fatal error: ", text);
+    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink)
+        if (!gp->system && (readgstatus(gp) & ~(uint32_t)Gscan) == Gwaiting)
+            crash_goroutine(&c, gp, waitreason_texts[gp->waitreason]);
+    return crash_end(&c, NULL);
 }
 
 static const char *const panic_texts[] = {
@@ -179,8 +208,7 @@ static void crash_panics(struct crash *c, const struct panicRecord *p)
 /* panic.go fatalpanic. */
 static enum opres fatalpanic(struct g *gp)
 {
-    struct crash c = {.text = host_alloc(CRASH_MAX, 8)};
-    rt->panicking = true;
+    struct crash c = crash_begin("", "");
     crash_panics(&c, gp->ext->panics);
     finding(FIND_PANIC, crash_end(&c, gp));
     return OP_DONE;

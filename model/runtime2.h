@@ -187,6 +187,7 @@ struct m {
     uint64_t counters[COUNTERS];
     const struct mutex *held[HELD_MAX]; /* lock rank checking */
     int32_t nheld;
+    int32_t nchans; /* channel locks of a select beyond the first; not in held */
 };
 
 #include "timer.h" /* struct timers, needs mutex */

@@ -112,6 +112,9 @@ void as_plain(struct as *a, enum op op) { as_op(a, op, 0, 0, 0, 0, 0); }
 const struct program *as_done(struct as *a)
 {
     char text[200];
+    if (a->done)
+        return &a->p;
+    a->done = true;
     end_func(a);
     for (uint32_t i = 0; i < a->p.ncode; i++) {
         struct insn *in = &a->code[i];

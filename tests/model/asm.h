@@ -39,6 +39,7 @@ struct as {
     struct program p;
     int32_t label_at[AS_LABELS]; /* -1: not placed */
     uint32_t nlabels;
+    bool done;
 };
 
 void as_init(struct as *a);

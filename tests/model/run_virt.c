@@ -45,11 +45,12 @@ void as_run(struct as_result *r, struct as *a, struct as_opts o)
     CHECK(profile_init(&prof, o.release != 0 ? o.release : PROFILE_LATEST));
     set_rule(&prof, o.rule, o.value);
     set_rule(&prof, o.rule2, o.value2);
+    const struct program *program = as_done(a);
     struct failure f = {0};
     struct vm_opts vo = {.seed = o.seed + 1, .cpus = o.cpus, .sighandler = core_virt.sighandler};
     if (!vm_init(&f, &vo))
         FAIL_CASE("vm_init: %s", f.text);
-    struct world_opts wo = {.profile = &prof, .program = as_done(a), .procs = o.procs != 0 ? o.procs : 1,
+    struct world_opts wo = {.profile = &prof, .program = program, .procs = o.procs != 0 ? o.procs : 1,
                             .print = take_print, .arg = r};
     void *arg;
     struct hostm *m0 = core_virt.init(&wo, &arg);
