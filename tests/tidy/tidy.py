@@ -230,11 +230,14 @@ def rule_function_length(tree):
 
 
 def is_lone_switch(body):
-    for number, line in enumerate(body):
-        found = re.match(r"(\s+)switch\s*\(", line)
-        if found:
-            rest = [n for n, l in enumerate(body) if n > number and l == found.group(1) + "}"]
-            return bool(rest) and len(body) - (rest[0] - number) <= AROUND_SWITCH_MAX
+    for first, line in enumerate(body):
+        if not re.match(r"\s+switch\s*\(", line):
+            continue
+        depth = 0
+        for last in range(first, len(body)):
+            depth += body[last].count("{") - body[last].count("}")
+            if depth == 0:
+                return len(body) - (last - first) <= AROUND_SWITCH_MAX
     return False
 
 
@@ -385,7 +388,7 @@ BAD = [  # rule, path, text, what must be found (None: nothing)
     ("function-length", "model/a.c", "int f(void)\n{\n" + "    x();\n" * 70 + "}\n",
      "f has 72 lines"),
     ("function-length", "model/b.c", "int f(int a)\n{\n    switch (a) {\n" +
-     "    case 1: return 2;\n" * 70 + "    }\n    return 0;\n}\n", None),
+      "    case 0: {\n    }\n" + "    case 1: return 2;\n" * 70 + "    }\n    return 0;\n}\n", None),
     ("function-length", "tests/t.c", "TEST_CASE(A, B)\n{\n" + "    x();\n" * 70 + "}\n",
      "A.B has 72 lines"),
     ("file-length", "cli/a.c", "int x;\n" * 901, "901 lines"),
