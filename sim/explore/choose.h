@@ -26,29 +26,64 @@ enum choice_kind {
     CHOICE_KINDS
 };
 
-/* Options of CHOICE_THREAD and CHOICE_FLUSH. */
+/* Options of CHOICE_THREAD and CHOICE_FLUSH: a thread's id, or one of these. */
 enum {
     OPTION_FLUSH = 64,  /* OPTION_FLUSH + id: thread id's oldest buffered store reaches memory */
     OPTION_CLOCK = 128, /* nobody runs until the next timed event */
     OPTIONS_MAX = 2 * 64 + 1
 };
+#define CHOICE_NO_FIRST UINT32_MAX
 
 struct choice {
     enum choice_kind kind;
     uint32_t n;            /* answers are 0 .. n-1; n >= 2 */
     uint32_t timed;        /* the answer of virtual time (only if the strategy wants_time), or a draw's fallback */
-    const uint8_t *option; /* CHOICE_THREAD, CHOICE_FLUSH: what answer i means; else NULL */
+    const uint8_t *option; /* CHOICE_THREAD, CHOICE_FLUSH: see choice_option; else NULL */
+    uint32_t first;        /* index in option[] of answer 0, which the others follow in their order */
     uint32_t threads;      /* answers below this let a thread run */
     bool preempts;         /* the running thread could go on and is answer 0: others are preemptions */
     bool clock;            /* the last option is OPTION_CLOCK */
     uint64_t step;
 };
 
+/* Without a branch: which way it would go is random. */
+static inline uint32_t choice_index(uint32_t i, uint32_t first)
+{
+    uint32_t is_first = 0 - (uint32_t)(i == 0);
+    return (first & is_first) | ((i - (i <= first)) & ~is_first);
+}
+
+/* What answer i means. The list of options stays sorted while the running thread, which is answer 0,
+ * changes at every point: so it is not moved to the front, only read so. */
+static inline uint8_t choice_option(const struct choice *c, uint32_t i)
+{
+    return c->option[c->first == CHOICE_NO_FIRST ? i : choice_index(i, c->first)];
+}
+
+/* Even random numbers, one ahead: the machine can compute the next while the present one is used. */
+struct evenly {
+    uint64_t state, ready;
+};
+
+static inline uint64_t evenly_next(struct evenly *e)
+{
+    uint64_t x = e->ready;
+    e->ready = rng_splitmix(&e->state);
+    return x;
+}
+
+/* x is 64 even bits; the bias of n < 2^28 over 2^36 values is beyond what a test could see. */
+static inline uint32_t evenly_below(uint64_t x, uint32_t n)
+{
+    return (uint32_t)((x >> 28) * n >> 36);
+}
+
 /* What a strategy is. The three functions are called in this order: begin, pick ..., end.
  * PCT, POS and SURW need begin and pick; DPOR needs end too; shrinking is a loop around replay. */
 struct strategy {
     const char *name;
     bool wants_time;
+    struct evenly *evenly; /* not NULL: threads are drawn evenly from here, which saves the call of pick */
     bool (*begin)(struct strategy *s); /* a new run; false: nothing is left to try */
     uint32_t (*pick)(struct strategy *s, const struct choice *c);
     void (*end)(struct strategy *s, bool complete); /* false: the run was cut by a limit */
@@ -84,7 +119,7 @@ struct strategy_random {
     struct strategy s;
     uint64_t seed, runs_max, run;
     uint32_t fresh_permille;
-    struct rng rng;
+    struct evenly evenly;
 };
 void strategy_random_init(struct strategy_random *r, uint64_t seed, uint64_t runs_max);
 
@@ -132,7 +167,6 @@ struct chooser {
     struct strategy *strategy;
     struct answer *log; /* log_max of them */
     size_t count, log_max;
-    uint64_t asked[CHOICE_KINDS]; /* over all runs */
 };
 
 /* The log must have room: the caller cuts the run when count reaches log_max. */
@@ -141,7 +175,6 @@ static inline uint32_t choose(struct chooser *ch, const struct choice *c)
     uint32_t pick = ch->strategy->pick(ch->strategy, c);
 
     ch->log[ch->count++] = answer_make(c->kind, c->n, pick);
-    ch->asked[c->kind]++;
     return pick;
 }
 

@@ -97,7 +97,7 @@ void strategy_dfs_init(struct strategy_dfs *d, struct dfs_frame *frames, size_t 
                        uint32_t preemptions_max)
 {
     *d = (struct strategy_dfs){
-        .s = {"dfs", false, dfs_begin, dfs_pick, dfs_end},
+        .s = {"dfs", false, NULL, dfs_begin, dfs_pick, dfs_end},
         .frames = frames,
         .frames_max = frames_max,
         .preemptions_max = preemptions_max,

@@ -7,14 +7,21 @@
 #include "sim/base/coro.h"
 #include "sim/base/fingerprint.h"
 #include "sim/explore/explore.h"
+#include "sim/explore/hot.h"
 
 enum ex_wait { WAIT_NOT, WAIT_FUTEX, WAIT_SLEEP, WAIT_BURST, WAIT_SYSCALL, WAIT_POLL, WAIT_DEAD };
 
 #define NEVER UINT64_MAX
 
+enum ex_flags {
+    EX_YIELDED = 1,  /* the others come first at its next point */
+    EX_SIGNALLED = 2,
+    EX_CHOSEN = 4    /* to perform its next point: it goes on from a start or a wait */
+};
+
 struct ex_thread {
     struct coro coro;
-    uint64_t now;     /* its clock, ps; while it runs, ex.now is */
+    uint64_t now;     /* its clock, ps; while it runs, ex_hot.now is */
     uint64_t wake_at; /* of a timed wait, else NEVER */
     uint64_t seq;     /* order of waiting */
     const void *futex;
@@ -25,8 +32,17 @@ struct ex_thread {
     int32_t p;
     enum ex_wait wait;
     uint8_t yields;
-    bool yielded, signalled, cuttable, timed_out;
-    bool chosen; /* to perform its next point: it goes on from a start or a wait */
+    uint8_t flags; /* enum ex_flags; 0 on the fast path */
+    uint8_t pos;   /* its index in ex.able while it is enabled */
+    bool cuttable, timed_out;
+};
+
+/* The next answer of an even draw: whom `of` gives way to at its next point. */
+struct ex_ahead {
+    const struct ex_thread *of;
+    struct ex_thread *next;
+    uint64_t x;
+    uint32_t pick, count;
 };
 
 struct ex_timer {
@@ -42,17 +58,20 @@ struct ex_ready {
 
 struct ex {
     struct ex_thread *cur; /* NULL outside every thread */
-    uint64_t now;          /* the running thread's clock, ps */
     uint64_t order;        /* when the last operation happened: nothing happens before it any more */
-    uint64_t enabled;      /* threads that could run */
     uint64_t due;          /* the earliest timed event, NEVER */
     uint64_t steps, switches, seq;
-    struct fingerprint fp;
+    uint32_t able_count;   /* threads that could run, ascending */
+    uint8_t able[EX_THREADS_MAX];
+    bool wants_time;
+    bool always_slow;      /* every point takes the slow path */
+    struct evenly *evenly; /* of the strategy */
+    struct ex_ahead ahead;
+    struct choice of_able; /* the question of the fast path */
+    size_t answers_soft;   /* more answers than this: cut at the next point */
     struct ex_event *trace;
     size_t trace_count, trace_max;
-    const uint32_t *cost;  /* by ex_op */
     unsigned bits[OP_COUNT];
-    uint32_t costs[OP_COUNT];
 
     struct ex_opts o;
     struct chooser ch;
@@ -85,8 +104,6 @@ extern struct ex ex;
 
 static inline int ex_tid(void) { return ex.cur != NULL ? ex.cur->id : -1; }
 
-/* The point: comes back when it is the calling thread's turn. */
-void ex_point_(void);
 /* The calling thread waits: until somebody wakes it or wake_at. True: the time ran out. */
 bool ex_wait_(enum ex_wait how, uint64_t wake_at);
 void ex_wake_(struct ex_thread *t, uint64_t at, bool timed_out);
@@ -94,9 +111,7 @@ struct ex_thread *ex_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg
 /* Leaves the run for good. */
 _Noreturn void ex_leave_(enum ex_why why, const char *text);
 /* Adds ps to the calling thread's clock. */
-static inline void ex_spend_(uint64_t ps) { ex.now += ps; }
+static inline void ex_spend_(uint64_t ps) { ex_hot.now += ps; }
 void ex_due_update_(void);
-void ex_note_(const struct ex_site *s, const void *addr, uint64_t value, uint64_t old, bool wrote,
-              uint64_t stale_before, uint64_t moved_before);
 
 #endif

@@ -14,10 +14,34 @@
 #undef finding
 
 struct ex ex;
+struct ex_hot ex_hot;
 
-static uint64_t bit(const struct ex_thread *t)
+/* ---- who could run ---- */
+
+static void able_renumber(void)
 {
-    return UINT64_C(1) << t->id;
+    for (uint32_t i = 0; i < ex.able_count; i++)
+        ex.threads[ex.able[i]].pos = (uint8_t)i;
+}
+
+static void enable(const struct ex_thread *t)
+{
+    uint32_t i = ex.able_count++;
+
+    for (; i > 0 && ex.able[i - 1] > t->id; i--)
+        ex.able[i] = ex.able[i - 1];
+    ex.able[i] = (uint8_t)t->id;
+    ex.ahead.of = NULL;
+    able_renumber();
+}
+
+static void disable(const struct ex_thread *t)
+{
+    for (uint32_t i = t->pos; i + 1 < ex.able_count; i++)
+        ex.able[i] = ex.able[i + 1];
+    ex.able_count--;
+    ex.ahead.of = NULL;
+    able_renumber();
 }
 
 /* ---- time ---- */
@@ -41,7 +65,7 @@ void ex_wake_(struct ex_thread *t, uint64_t at, bool timed_out)
     t->timed_out = timed_out;
     if (t->now < at)
         t->now = at;
-    ex.enabled |= bit(t);
+    enable(t);
     if (t->wake_at != NEVER) {
         t->wake_at = NEVER;
         ex_due_update_();
@@ -79,15 +103,15 @@ static void run_timer(uint32_t i)
 {
     struct ex_timer e = ex.timers[i];
     struct ex_thread *cur = ex.cur;
-    uint64_t now = ex.now;
+    uint64_t now = ex_hot.now;
 
     ex.timers[i] = ex.timers[--ex.timer_count];
     ex_due_update_();
     ex.cur = NULL; /* a callback is nobody's */
-    ex.now = e.at;
+    ex_hot.now = e.at;
     e.fn(e.arg);
     ex.cur = cur;
-    ex.now = now;
+    ex_hot.now = now;
 }
 
 /* Lets one of the earliest events happen. */
@@ -115,24 +139,22 @@ static uint8_t option[OPTIONS_MAX];
 /* A thread that yields in a circle while nobody else moves learns nothing new. */
 static bool must_wait(const struct ex_thread *me)
 {
-    return me->yields > EX_YIELDS_MAX && me->yield_switches == ex.switches &&
-           (ex.enabled & ~bit(me)) != 0;
+    return me->yields > EX_YIELDS_MAX && me->yield_switches == ex.switches && ex.able_count > 1;
 }
 
 static uint32_t list_threads(const struct ex_thread *me, struct choice *c)
 {
-    uint64_t rest = ex.enabled;
+    bool mine = me != NULL && me->wait == WAIT_NOT;
+    bool first = mine && !(me->flags & EX_YIELDED);
     uint32_t n = 0;
-    bool mine = me != NULL && (rest & bit(me)) != 0;
 
-    c->preempts = mine && !me->yielded;
-    if (mine)
-        rest &= ~bit(me);
-    if (c->preempts)
+    c->preempts = first;
+    if (first)
         option[n++] = (uint8_t)me->id;
-    for (; rest != 0; rest &= rest - 1)
-        option[n++] = (uint8_t)__builtin_ctzll(rest);
-    if (mine && me->yielded && !must_wait(me))
+    for (uint32_t i = 0; i < ex.able_count; i++)
+        if (!mine || i != me->pos)
+            option[n++] = ex.able[i];
+    if (mine && !first && !must_wait(me))
         option[n++] = (uint8_t)me->id;
     return n;
 }
@@ -147,7 +169,7 @@ static uint32_t timed_answer(const struct ex_thread *me, uint32_t threads, uint3
         return threads;
     for (uint32_t i = 0; i < threads; i++) {
         const struct ex_thread *t = &ex.threads[option[i]];
-        uint64_t at = t == me ? ex.now : t->now;
+        uint64_t at = t == me ? ex_hot.now : t->now;
         if (at < best_at || (at == best_at && option[i] < option[best])) {
             best = i;
             best_at = at;
@@ -159,7 +181,7 @@ static uint32_t timed_answer(const struct ex_thread *me, uint32_t threads, uint3
 /* Which option happens. */
 static int next_option(struct ex_thread *me)
 {
-    struct choice c = {.option = option, .step = ex.steps};
+    struct choice c = {.option = option, .first = CHOICE_NO_FIRST, .step = ex.steps};
     uint32_t n = c.threads = list_threads(me, &c);
 
     c.kind = mm.pending != 0 ? CHOICE_FLUSH : CHOICE_THREAD;
@@ -169,7 +191,7 @@ static int next_option(struct ex_thread *me)
         option[n++] = OPTION_CLOCK;
         c.clock = true;
     }
-    if (ex.ch.strategy->wants_time) {
+    if (n > 0 && ex.wants_time) {
         c.timed = timed_answer(me, c.threads, n);
         if (c.timed == n)
             return OPTION_CLOCK;
@@ -194,7 +216,7 @@ static const char *over_limit(void)
 {
     if (ex.steps >= ex.o.steps_max)
         return "steps of one run";
-    if (ex.ch.count + 256 > ex.ch.log_max)
+    if (ex.ch.count > ex.answers_soft)
         return "answers of one run";
     return mm.limit;
 }
@@ -216,7 +238,7 @@ static struct ex_thread *next_thread(struct ex_thread *me)
             fire_one();
         else
             mm_flush_one(o - OPTION_FLUSH);
-        if (ex.ch.count + 256 > ex.ch.log_max) {
+        if (ex.ch.count > ex.answers_soft) {
             ex.why = EX_CUT;
             ex.text = "answers of one run";
             return NULL;
@@ -224,52 +246,121 @@ static struct ex_thread *next_thread(struct ex_thread *me)
     }
 }
 
-/* The running thread gives way to t (NULL: to the end of the run). */
-static void switch_to(struct ex_thread *me, struct ex_thread *t)
+/* Whether t is the running thread is a coin toss: cheaper to switch to oneself than to guess wrong. */
+#if defined(GMPSIM_CORO_ASM) && !defined(GMPSIM_ASAN) && !defined(GMPSIM_TSAN)
+#define SWITCH_TO_SELF 1
+#else
+#define SWITCH_TO_SELF 0
+#endif
+
+/* The running thread gives way to t. A thread never acts before the last operation happened. */
+static inline void switch_to(struct ex_thread *me, struct ex_thread *t)
 {
-    me->now = ex.now;
+    me->now = ex_hot.now;
     ex.switches++;
     ex.cur = t;
-    if (t == NULL) {
-        coro_switch(&me->coro, &ex.main);
-        return;
-    }
-    ex.now = t->now;
+    ex_hot.tid = (uint32_t)t->id;
+    ex.order = ex_hot.now = t->now < ex.order ? ex.order : t->now;
     coro_switch(&me->coro, &t->coro);
 }
 
-/* What the thread does first when it goes on. An operation happens not before the last one. */
-static void go_on(struct ex_thread *me)
+/* The run is over. */
+static void switch_out(struct ex_thread *me)
 {
-    if (ex.now < ex.order)
-        ex.now = ex.order;
-    ex.order = ex.now;
-    while (me->signalled && ex.o.sighandler != NULL) {
-        me->signalled = false;
+    me->now = ex_hot.now;
+    ex.cur = NULL;
+    coro_switch(&me->coro, &ex.main);
+}
+
+static void handle_signal(struct ex_thread *me)
+{
+    while ((me->flags & EX_SIGNALLED) && ex.o.sighandler != NULL) {
+        me->flags &= (uint8_t)~EX_SIGNALLED;
         ex_spend_(ex.cost_table->kind[COST_signal_handle]);
         ex.o.sighandler(me->arg);
     }
 }
 
+/* me stays: an operation happens not before the last one. */
+static inline void stay(void)
+{
+    ex.order = ex_hot.now = ex_hot.now < ex.order ? ex.order : ex_hot.now;
+}
+
+/* A point with something out of the ordinary about it. */
+static __attribute__((noinline)) void point_slow(struct ex_thread *me)
+{
+    const char *limit = over_limit();
+
+    if (limit != NULL)
+        ex_leave_(EX_CUT, limit);
+    if (me->flags & EX_SIGNALLED)
+        handle_signal(me);
+    /* What a thread does from its start or wake-up to its next point, nobody sees. Clocks do. */
+    bool asks = !(me->flags & EX_CHOSEN) || ex.wants_time;
+    struct ex_thread *t = asks ? next_thread(me) : me;
+    me->flags &= (uint8_t)~(EX_CHOSEN | EX_YIELDED);
+    if (t != me)
+        switch_to(me, t);
+    else
+        stay();
+}
+
+/* The same question, drawn evenly, and answered one point ahead: by the time that the next thread comes to its
+ * point, whom it gives way to is known, and a wrong guess of the machine's is found out early. The answer
+ * is the one that would be given then, or it is not used. */
+static inline struct ex_thread *draw_of_able(const struct ex_thread *me)
+{
+    struct ex_ahead *a = &ex.ahead;
+    uint64_t x = evenly_next(ex.evenly);
+
+    if (__builtin_expect(a->of != me || a->x != x || a->count != ex.able_count, 0)) {
+        a->pick = evenly_below(x, ex.able_count);
+        a->next = &ex.threads[ex.able[choice_index(a->pick, me->pos)]];
+    }
+    struct ex_thread *t = a->next;
+    ex.ch.log[ex.ch.count++] = answer_make(CHOICE_THREAD, ex.able_count, a->pick);
+    a->x = ex.evenly->ready;
+    a->of = t;
+    a->count = ex.able_count;
+    a->pick = evenly_below(a->x, ex.able_count);
+    a->next = &ex.threads[ex.able[choice_index(a->pick, t->pos)]];
+    return t;
+}
+
+/* Who is next when there is nothing but threads to choose from, the running one first. */
+static inline struct ex_thread *next_of_able(const struct ex_thread *me)
+{
+    struct choice *c = &ex.of_able;
+
+    if (ex.evenly != NULL)
+        return draw_of_able(me);
+    c->n = c->threads = ex.able_count;
+    c->first = me->pos;
+    c->step = ex.steps;
+    return &ex.threads[choice_option(c, choose(&ex.ch, c))];
+}
+
 void ex_point_(void)
 {
     struct ex_thread *me = ex.cur;
-    const char *limit = over_limit();
 
-    assert(me != NULL);
-    if (__builtin_expect(limit != NULL, 0))
-        ex_leave_(EX_CUT, limit);
-    ex.steps++;
-    /* What a thread does from its start or wake-up to its next point, nobody sees. Clocks do. */
-    if (me->chosen && !ex.ch.strategy->wants_time) {
-        me->chosen = false;
-    } else if ((ex.enabled & (ex.enabled - 1)) != 0 || mm.pending != 0 || ex.due != NEVER) {
-        struct ex_thread *t = next_thread(me);
-        if (t != me)
-            switch_to(me, t);
+    if (__builtin_expect(ex.steps++ >= ex.o.steps_max || ex.ch.count > ex.answers_soft ||
+                             me->flags != 0 || ex.due != NEVER || ex.always_slow || mm.pending != 0,
+                         0)) {
+        point_slow(me);
+        return;
     }
-    me->yielded = false;
-    go_on(me);
+    if (ex.able_count == 1) {
+        stay();
+        return;
+    }
+    struct ex_thread *t = next_of_able(me);
+    if (t == me && !SWITCH_TO_SELF) {
+        stay();
+        return;
+    }
+    switch_to(me, t); /* last: a tail call, see hot.h */
 }
 
 bool ex_wait_(enum ex_wait how, uint64_t wake_at)
@@ -279,17 +370,22 @@ bool ex_wait_(enum ex_wait how, uint64_t wake_at)
     me->wait = how;
     me->wake_at = wake_at;
     me->seq = ++ex.seq;
-    me->now = ex.now;
-    ex.enabled &= ~bit(me);
+    me->now = ex_hot.now;
+    disable(me);
     if (wake_at < ex.due)
         ex.due = wake_at;
     struct ex_thread *t = next_thread(me);
-    if (t != me)
+    if (t == NULL) {
+        switch_out(me);
+    } else if (t != me) {
         switch_to(me, t);
-    else
-        ex.now = me->now;
-    me->chosen = true;
-    go_on(me);
+    } else {
+        ex_hot.now = me->now;
+        stay();
+    }
+    me->flags |= EX_CHOSEN;
+    if (me->flags & EX_SIGNALLED)
+        handle_signal(me);
     return me->timed_out;
 }
 
@@ -299,8 +395,7 @@ static void thread_main(void *arg)
 {
     struct ex_thread *me = arg;
 
-    me->chosen = true;
-    go_on(me);
+    me->flags |= EX_CHOSEN;
     me->fn(me->arg);
     ex_thread_exit_();
 }
@@ -311,9 +406,12 @@ void ex_thread_exit_(void)
 
     me->wait = WAIT_DEAD; /* no fence: nobody learns from the end of a thread that it ended */
     me->wake_at = NEVER;
-    ex.enabled &= ~bit(me);
+    disable(me);
     struct ex_thread *t = next_thread(NULL);
-    switch_to(me, t);
+    if (t != NULL)
+        switch_to(me, t);
+    else
+        switch_out(me);
     abort(); /* a dead thread is never chosen */
 }
 
@@ -331,7 +429,7 @@ struct ex_thread *ex_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg
     t->p = -1;
     if (stackpool_start(&ex.stacks, &t->coro, thread_main, t) < 0)
         throw_at(__FILE__, __LINE__, __func__, "explore: %s", ex.arena.failure.text);
-    ex.enabled |= bit(t);
+    enable(t);
     if (hm != NULL)
         hm->thread = t;
     return t;
@@ -351,7 +449,7 @@ void ex_leave_(enum ex_why why, const char *text)
             if (ex.threads[i].wait != WAIT_DEAD)
                 ex.cur = &ex.threads[i];
     ex.totals.cut += why == EX_CUT;
-    switch_to(ex.cur, NULL);
+    switch_out(ex.cur);
     abort(); /* nobody comes back */
 }
 
@@ -392,7 +490,7 @@ static void set_ports(void)
     };
     for (int i = 0; i <= OP_fence; i++) {
         ex.bits[i] = bits[i][ex.o.port];
-        ex.costs[i] = ex.cost_table->atomic[ex.o.port][cost[i]].hit;
+        ex_hot.cost[i] = ex.cost_table->atomic[ex.o.port][cost[i]].hit;
     }
 }
 
@@ -419,6 +517,7 @@ bool ex_init(struct failure *f, const struct ex_opts *o)
     ex.o.ncpu = o->ncpu != 0 ? o->ncpu : 8;
     ex.cost_table = o->costs != NULL ? o->costs : &costs_builtin;
     ex.ch.log_max = (o->answers_max != 0 ? o->answers_max : 1 << 20) + 256;
+    ex.answers_soft = ex.ch.log_max - 256;
     ex.ch.log = malloc(ex.ch.log_max * sizeof(*ex.ch.log));
     if (ex.ch.log == NULL)
         return fail(f, E_LIMIT, "explore: no memory for %zu answers", ex.ch.log_max), false;
@@ -430,6 +529,9 @@ bool ex_init(struct failure *f, const struct ex_opts *o)
         return false;
     }
     ex.arena_mark = ex.arena.used;
+    ex_hot.base = (uintptr_t)ex.arena.base;
+    ex_hot.size = ex.arena.reserved;
+    ex.of_able = (struct choice){.kind = CHOICE_THREAD, .option = ex.able, .preempts = true};
     set_ports();
     site_count();
     throw_set_reporter(on_throw, NULL);
@@ -460,7 +562,9 @@ static void world_reset(void)
     ex.arena.used = ex.arena_mark;
     mm_reset(ex.o.memory, ex.o.ctrl, &ex.ch);
     ex.cur = NULL;
-    ex.now = ex.order = ex.enabled = ex.steps = ex.switches = ex.seq = 0;
+    ex_hot.now = ex.order = ex.steps = ex.switches = ex.seq = 0;
+    ex.able_count = 0;
+    ex.ahead.of = NULL;
     ex.due = NEVER;
     ex.timer_count = ex.ready_count = ex.name_count = 0;
     ex.poll_broken = false;
@@ -470,12 +574,16 @@ static void world_reset(void)
     ex.why = EX_DONE;
     ex.text = "";
     ex.finding_kind = 0;
-    fp_init(&ex.fp);
+    fp_init(&ex_hot.fp);
 }
 
 bool ex_begin(struct strategy *s)
 {
     ex.ch.strategy = s;
+    ex.wants_time = s->wants_time;
+    ex.evenly = s->evenly;
+    ex.always_slow = s->wants_time || ex.o.memory >= MM_ARM;
+    ex_hot.plain = ex.o.memory == MM_SC && ex.trace == NULL;
     if (!s->begin(s))
         return false;
     world_reset();
@@ -489,7 +597,9 @@ enum ex_why ex_run(void)
     struct ex_thread *t = next_thread(NULL);
     if (t != NULL) {
         ex.cur = t;
-        ex.now = t->now;
+        ex_hot.tid = (uint32_t)t->id;
+        ex_hot.now = t->now;
+        stay();
         coro_switch(&ex.main, &t->coro);
     }
     ex.running = false;
@@ -497,6 +607,7 @@ enum ex_why ex_run(void)
     ex.totals.runs++;
     ex.totals.steps += ex.steps;
     ex.totals.switches += ex.switches;
+    ex.totals.answers += ex.ch.count;
     return ex.why;
 }
 
@@ -518,7 +629,7 @@ void ex_fail(const char *text)
 enum ex_why ex_why(void) { return ex.why; }
 const char *ex_text(void) { return ex.text; }
 int ex_finding_kind(void) { return ex.finding_kind; }
-uint64_t ex_fingerprint(void) { return fp_value(&ex.fp); }
+uint64_t ex_fingerprint(void) { return fp_value(&ex_hot.fp); }
 uint64_t ex_steps(void) { return ex.steps; }
 int64_t ex_now(void) { return (int64_t)(ex.order / 1000); }
 int ex_threads(void) { return ex.thread_count; }
@@ -544,7 +655,6 @@ const char *ex_waits(int tid)
 void ex_totals(struct ex_totals *t)
 {
     *t = ex.totals;
-    memcpy(t->asked, ex.ch.asked, sizeof(t->asked));
 }
 
 void ex_trace(struct ex_event *events, size_t max)

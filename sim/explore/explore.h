@@ -92,7 +92,7 @@ void ex_fail(const char *text);
 
 struct ex_totals {
     uint64_t runs, steps, switches, cut;
-    uint64_t asked[CHOICE_KINDS];
+    uint64_t answers;
 };
 void ex_totals(struct ex_totals *t);
 

@@ -3,7 +3,7 @@
  * The host surface under exploration (docs/host.md is the contract, verb by verb; docs/exploration.md says what differs).
  *
  * Every atomic verb is a point and a site: first the explorer decides who goes on, then the value goes through the memory
- * model. Nothing here is inline, because the question costs more than the call.
+ * model.
  */
 #ifndef GMPSIM_HOST_H
 #define GMPSIM_HOST_H
@@ -14,8 +14,7 @@
 
 #include "sim/base/event.h"
 
-#include "sim/explore/mm.h"
-#include "sim/explore/site.h"
+#include "sim/explore/hot.h"
 #include "sim/virt/costs.h"
 
 /* ---- atomics ---- */
@@ -39,20 +38,20 @@
 #define EX_LOAD_(p, op)                                                               \
     __extension__({                                                                   \
         __auto_type ex_p_ = (p);                                                      \
-        EX_FROM_U64_(ex_p_, ex_load_(EX_SITE(op), &ex_p_->v, sizeof(ex_p_->v)));      \
+        EX_FROM_U64_(ex_p_, ex_load_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v)));      \
     })
 #define EX_STORE_(p, x, op)                                                           \
     __extension__({                                                                   \
         __auto_type ex_p_ = (p);                                                      \
         uint64_t ex_x_ = EX_TO_U64_(ex_p_, x);                                        \
-        ex_store_(EX_SITE(op), &ex_p_->v, sizeof(ex_p_->v), ex_x_);                   \
+        ex_store_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v), ex_x_);                   \
     })
 #define EX_CAS_(p, old, new, op)                                                      \
     __extension__({                                                                   \
         __auto_type ex_p_ = (p);                                                      \
         uint64_t ex_o_ = EX_TO_U64_(ex_p_, old), ex_x_ = EX_TO_U64_(ex_p_, new);      \
         bool ex_ok_;                                                                  \
-        ex_rmw_(EX_SITE(op), &ex_p_->v, sizeof(ex_p_->v), RMW_CAS, ex_x_, ex_o_, &ex_ok_); \
+        ex_rmw_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v), RMW_CAS, ex_x_, ex_o_, &ex_ok_); \
         ex_ok_;                                                                       \
     })
 /* The old value. */
@@ -61,7 +60,7 @@
         __auto_type ex_p_ = (p);                                                      \
         uint64_t ex_x_ = EX_TO_U64_(ex_p_, x);                                        \
         bool ex_ok_;                                                                  \
-        EX_FROM_U64_(ex_p_, ex_rmw_(EX_SITE(op), &ex_p_->v, sizeof(ex_p_->v), how,    \
+        EX_FROM_U64_(ex_p_, ex_rmw_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v), how,    \
                                     ex_x_, 0, &ex_ok_));                              \
     })
 
@@ -80,7 +79,7 @@
     __extension__({                                                                        \
         __auto_type ex_q_ = (p);                                                           \
         bool ex_ok_;                                                                       \
-        (uint8_t)ex_rmw_(EX_SITE(xchg8), &ex_q_->v, sizeof(ex_q_->v), RMW_XCHG8,           \
+        (uint8_t)ex_rmw_(EX_SITE(xchg8), OP_xchg8, &ex_q_->v, sizeof(ex_q_->v), RMW_XCHG8,           \
                          (uint64_t)(uint8_t)(x), 0, &ex_ok_);                              \
     })
 #define a_add(p, d)                                                                        \
@@ -88,7 +87,7 @@
         __auto_type ex_q_ = (p);                                                           \
         uint64_t ex_d_ = EX_TO_U64_(ex_q_, d);                                             \
         bool ex_ok_;                                                                       \
-        EX_FROM_U64_(ex_q_, ex_rmw_(EX_SITE(add), &ex_q_->v, sizeof(ex_q_->v), RMW_ADD,    \
+        EX_FROM_U64_(ex_q_, ex_rmw_(EX_SITE(add), OP_add, &ex_q_->v, sizeof(ex_q_->v), RMW_ADD,    \
                                     ex_d_, 0, &ex_ok_) + ex_d_);                           \
     })
 #define a_peek(p)                                                              \
@@ -99,10 +98,6 @@
 #define a_own(p) a_peek(p)
 #define a_fence() ex_fence_(EX_SITE(fence))
 
-uint64_t ex_load_(const struct ex_site *s, void *addr, unsigned size);
-void ex_store_(const struct ex_site *s, void *addr, unsigned size, uint64_t value);
-uint64_t ex_rmw_(const struct ex_site *s, void *addr, unsigned size, enum mm_rmw how,
-                 uint64_t operand, uint64_t expect, bool *wrote);
 void ex_fence_(const struct ex_site *s);
 uint64_t ex_peek_(const void *addr, unsigned size);
 

@@ -9,60 +9,6 @@
 
 struct mm mm;
 
-uint64_t mm_raw_get(const void *addr, unsigned size)
-{
-    switch (size) {
-    case 1: {
-        uint8_t v;
-        memcpy(&v, addr, 1);
-        return v;
-    }
-    case 2: {
-        uint16_t v;
-        memcpy(&v, addr, 2);
-        return v;
-    }
-    case 4: {
-        uint32_t v;
-        memcpy(&v, addr, 4);
-        return v;
-    }
-    default: {
-        uint64_t v;
-        memcpy(&v, addr, 8);
-        return v;
-    }
-    }
-}
-
-void mm_raw_put(void *addr, unsigned size, uint64_t value)
-{
-    switch (size) {
-    case 1: memcpy(addr, &(uint8_t){(uint8_t)value}, 1); break;
-    case 2: memcpy(addr, &(uint16_t){(uint16_t)value}, 2); break;
-    case 4: memcpy(addr, &(uint32_t){(uint32_t)value}, 4); break;
-    default: memcpy(addr, &value, 8); break;
-    }
-}
-
-static uint64_t cut(uint64_t value, unsigned size)
-{
-    return size == 8 ? value : value & ((UINT64_C(1) << size * 8) - 1);
-}
-
-uint64_t mm_rmw_value(enum mm_rmw how, uint64_t old, uint64_t operand, unsigned size)
-{
-    switch (how) {
-    case RMW_CAS:
-    case RMW_XCHG: return cut(operand, size);
-    case RMW_XCHG8: return (old & ~UINT64_C(0xff)) | (operand & 0xff);
-    case RMW_ADD: return cut(old + operand, size);
-    case RMW_OR: return cut(old | operand, size);
-    case RMW_AND: return cut(old & operand, size);
-    }
-    return 0;
-}
-
 /* ---- tso ---- */
 
 /* Indices run on; an entry is at index % MM_TSO_DEPTH. */
@@ -132,7 +78,7 @@ void tso_store(int tid, void *addr, unsigned size, uint64_t value)
         mm_flush_one(tid);
         mm.stats.forgotten++;
     }
-    b->e[b->tail++ % MM_TSO_DEPTH] = (struct tso_entry){addr, cut(value, size), size};
+    b->e[b->tail++ % MM_TSO_DEPTH] = (struct tso_entry){addr, mm_cut(value, size), size};
     mm.pending |= UINT64_C(1) << tid;
 }
 
@@ -175,7 +121,7 @@ void mm_store(int tid, void *addr, unsigned size, unsigned bits, uint64_t value)
             tso_drain(tid);
         return;
     case MM_ARM:
-    case MM_POWER: weak_store(tid, addr, size, bits, cut(value, size)); return;
+    case MM_POWER: weak_store(tid, addr, size, bits, mm_cut(value, size)); return;
     case MM_SC:
     case MM_KINDS: break;
     }
@@ -186,11 +132,11 @@ uint64_t mm_rmw(int tid, void *addr, unsigned size, unsigned bits, enum mm_rmw h
                 uint64_t operand, uint64_t expect, bool *wrote)
 {
     if (mm.kind >= MM_ARM)
-        return weak_rmw(tid, addr, size, bits, how, operand, cut(expect, size), wrote);
+        return weak_rmw(tid, addr, size, bits, how, operand, mm_cut(expect, size), wrote);
     if (mm.kind == MM_TSO)
         tso_drain(tid); /* every read-modify-write of amd64 is LOCKed, a failing one too */
     uint64_t old = mm_raw_get(addr, size);
-    *wrote = how != RMW_CAS || old == cut(expect, size);
+    *wrote = how != RMW_CAS || old == mm_cut(expect, size);
     if (*wrote)
         mm_raw_put(addr, size, mm_rmw_value(how, old, operand, size));
     return old;

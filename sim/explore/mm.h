@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum mm_kind { MM_SC, MM_TSO, MM_ARM, MM_POWER, MM_KINDS };
 
@@ -90,9 +91,60 @@ int mm_kind_parse(const char *name); /* -1: no such model */
 
 /* ---- inside ---- */
 
-uint64_t mm_raw_get(const void *addr, unsigned size);
-void mm_raw_put(void *addr, unsigned size, uint64_t value);
-uint64_t mm_rmw_value(enum mm_rmw how, uint64_t old, uint64_t operand, unsigned size);
+static inline uint64_t mm_raw_get(const void *addr, unsigned size)
+{
+    switch (size) {
+    case 1: {
+        uint8_t v;
+        memcpy(&v, addr, 1);
+        return v;
+    }
+    case 2: {
+        uint16_t v;
+        memcpy(&v, addr, 2);
+        return v;
+    }
+    case 4: {
+        uint32_t v;
+        memcpy(&v, addr, 4);
+        return v;
+    }
+    default: {
+        uint64_t v;
+        memcpy(&v, addr, 8);
+        return v;
+    }
+    }
+}
+
+static inline void mm_raw_put(void *addr, unsigned size, uint64_t value)
+{
+    switch (size) {
+    case 1: memcpy(addr, &(uint8_t){(uint8_t)value}, 1); break;
+    case 2: memcpy(addr, &(uint16_t){(uint16_t)value}, 2); break;
+    case 4: memcpy(addr, &(uint32_t){(uint32_t)value}, 4); break;
+    default: memcpy(addr, &value, 8); break;
+    }
+}
+
+
+static inline uint64_t mm_cut(uint64_t value, unsigned size)
+{
+    return size == 8 ? value : value & ((UINT64_C(1) << size * 8) - 1);
+}
+
+static inline uint64_t mm_rmw_value(enum mm_rmw how, uint64_t old, uint64_t operand, unsigned size)
+{
+    switch (how) {
+    case RMW_CAS:
+    case RMW_XCHG: return mm_cut(operand, size);
+    case RMW_XCHG8: return (old & ~UINT64_C(0xff)) | (operand & 0xff);
+    case RMW_ADD: return mm_cut(old + operand, size);
+    case RMW_OR: return mm_cut(old | operand, size);
+    case RMW_AND: return mm_cut(old & operand, size);
+    }
+    return 0;
+}
 
 void tso_reset(void);
 uint64_t tso_load(int tid, void *addr, unsigned size);

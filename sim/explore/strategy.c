@@ -35,7 +35,7 @@ static void nothing_end(struct strategy *s, bool complete)
 
 struct strategy *strategy_time(void)
 {
-    static struct strategy s = {"time", true, time_begin, time_pick, nothing_end};
+    static struct strategy s = {"time", true, NULL, time_begin, time_pick, nothing_end};
     return &s;
 }
 
@@ -47,14 +47,18 @@ static bool random_begin(struct strategy *s)
 
     if (r->run == r->runs_max)
         return false;
-    rng_init(&r->rng, r->seed, RNG_CHOOSE, r->run++);
+    uint64_t x = r->seed;
+    x = rng_splitmix(&x) ^ RNG_CHOOSE;
+    x = rng_splitmix(&x) ^ r->run++;
+    r->evenly.state = rng_splitmix(&x);
+    evenly_next(&r->evenly);
     return true;
 }
 
 static uint32_t random_pick(struct strategy *s, const struct choice *c)
 {
     struct strategy_random *r = (struct strategy_random *)s;
-    uint64_t x = rng_next(&r->rng);
+    uint64_t x = evenly_next(&r->evenly);
 
     switch (c->kind) {
     case CHOICE_LOAD:
@@ -69,14 +73,13 @@ static uint32_t random_pick(struct strategy *s, const struct choice *c)
     case CHOICE_DRAW:
     case CHOICE_KINDS: break;
     }
-    /* High bits times n: the bias of n < 2^28 over 2^36 values is beyond what a test could see. */
-    return (uint32_t)((x >> 28) * c->n >> 36);
+    return evenly_below(x, c->n);
 }
 
 void strategy_random_init(struct strategy_random *r, uint64_t seed, uint64_t runs_max)
 {
     *r = (struct strategy_random){
-        .s = {"random", false, random_begin, random_pick, nothing_end},
+        .s = {"random", false, &r->evenly, random_begin, random_pick, nothing_end},
         .seed = seed,
         .runs_max = runs_max,
         .fresh_permille = 500,
@@ -115,7 +118,7 @@ void strategy_replay_init(struct strategy_replay *r, const struct answer *answer
                           bool strict)
 {
     *r = (struct strategy_replay){
-        .s = {"replay", false, replay_begin, replay_pick, nothing_end},
+        .s = {"replay", false, NULL, replay_begin, replay_pick, nothing_end},
         .answers = answers,
         .count = count,
         .strict = strict,

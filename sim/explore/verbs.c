@@ -12,35 +12,24 @@
 
 /* ---- atomics ---- */
 
-/* Pointers into the world count by their offset, so that the fingerprint is the same everywhere. */
-static uint64_t stable(uint64_t value)
-{
-    uint64_t off = value - (uintptr_t)ex.arena.base;
-    return off < ex.arena.reserved ? off : value;
-}
-
-static void mix(const struct ex_site *s, uint64_t value)
-{
-    fp_mix2(&ex.fp, (uint64_t)ex.cur->id << 8 | s->op, stable(value));
-}
-
 /* The order that the access has on this port, unless it is a fault of this exploration. */
 static unsigned bits_of(const struct ex_site *s)
 {
     return __builtin_expect(s->weakened, 0) ? 0 : ex.bits[s->op];
 }
 
-void ex_note_(const struct ex_site *s, const void *addr, uint64_t value, uint64_t old, bool wrote,
-              uint64_t stale_before, uint64_t moved_before)
+/* For people, when somebody traces. */
+static void note(const struct ex_site *s, const void *addr, uint64_t value, uint64_t old, bool wrote,
+                 uint64_t stale_before, uint64_t moved_before)
 {
-    if (ex.trace_count == ex.trace_max)
+    if (ex.trace_count >= ex.trace_max)
         return;
     ex.trace[ex.trace_count++] = (struct ex_event){
         .site = s,
         .addr = addr,
         .value = value,
         .old = old,
-        .now = (int64_t)(ex.now / 1000),
+        .now = (int64_t)(ex_hot.now / 1000),
         .tid = (int16_t)ex.cur->id,
         .op = s->op,
         .stale = mm.stats.stale_loads != stale_before,
@@ -49,45 +38,33 @@ void ex_note_(const struct ex_site *s, const void *addr, uint64_t value, uint64_
     };
 }
 
-uint64_t ex_load_(const struct ex_site *s, void *addr, unsigned size)
+uint64_t ex_load_slow_(const struct ex_site *s, void *addr, unsigned size)
 {
-    ex_point_();
     uint64_t stale = mm.stats.stale_loads;
-    uint64_t v = mm.kind == MM_SC ? mm_raw_get(addr, size)
-                                  : mm_load(ex.cur->id, addr, size, bits_of(s));
-    mix(s, v);
-    if (__builtin_expect(ex.trace != NULL, 0))
-        ex_note_(s, addr, v, v, false, stale, mm.stats.moved_stores);
-    ex_spend_(ex.costs[s->op]);
+    uint64_t v = mm_load(ex.cur->id, addr, size, bits_of(s));
+
+    note(s, addr, v, v, false, stale, mm.stats.moved_stores);
+    ex_did_((enum ex_op)s->op, v);
     return v;
 }
 
-void ex_store_(const struct ex_site *s, void *addr, unsigned size, uint64_t value)
+void ex_store_slow_(const struct ex_site *s, void *addr, unsigned size, uint64_t value)
 {
-    ex_point_();
     uint64_t moved = mm.stats.moved_stores;
-    if (mm.kind == MM_SC)
-        mm_raw_put(addr, size, value);
-    else
-        mm_store(ex.cur->id, addr, size, bits_of(s), value);
-    mix(s, value);
-    if (__builtin_expect(ex.trace != NULL, 0))
-        ex_note_(s, addr, value, value, true, mm.stats.stale_loads, moved);
-    ex_spend_(ex.costs[s->op]);
+
+    mm_store(ex.cur->id, addr, size, bits_of(s), value);
+    note(s, addr, value, value, true, mm.stats.stale_loads, moved);
+    ex_did_((enum ex_op)s->op, value);
 }
 
-uint64_t ex_rmw_(const struct ex_site *s, void *addr, unsigned size, enum mm_rmw how,
-                 uint64_t operand, uint64_t expect, bool *wrote)
+uint64_t ex_rmw_slow_(const struct ex_site *s, void *addr, unsigned size, enum mm_rmw how,
+                      uint64_t operand, uint64_t expect, bool *wrote)
 {
-    ex_point_();
     uint64_t stale = mm.stats.stale_loads, moved = mm.stats.moved_stores;
     uint64_t old = mm_rmw(ex.cur->id, addr, size, bits_of(s), how, operand, expect, wrote);
 
-    mix(s, old ^ (uint64_t)*wrote << 63);
-    if (__builtin_expect(ex.trace != NULL, 0))
-        ex_note_(s, addr, *wrote ? mm_rmw_value(how, old, operand, size) : operand, old, *wrote,
-                 stale, moved);
-    ex_spend_(ex.costs[s->op]);
+    note(s, addr, *wrote ? mm_rmw_value(how, old, operand, size) : operand, old, *wrote, stale, moved);
+    ex_did_((enum ex_op)s->op, old ^ (uint64_t)*wrote << 63);
     return old;
 }
 
@@ -95,10 +72,8 @@ void ex_fence_(const struct ex_site *s)
 {
     ex_point_();
     mm_fence(ex.cur->id, bits_of(s));
-    mix(s, 0);
-    if (__builtin_expect(ex.trace != NULL, 0))
-        ex_note_(s, NULL, 0, 0, false, mm.stats.stale_loads, mm.stats.moved_stores);
-    ex_spend_(ex.costs[s->op]);
+    note(s, NULL, 0, 0, false, mm.stats.stale_loads, mm.stats.moved_stores);
+    ex_did_(OP_fence, 0);
 }
 
 uint64_t ex_peek_(const void *addr, unsigned size)
@@ -116,12 +91,12 @@ static uint64_t cost(enum cost_kind k)
 /* ps from ns; NEVER for a negative or unreachable time. */
 static uint64_t until(int64_t ns)
 {
-    return ns < 0 || (uint64_t)ns > (NEVER - ex.now) / 1000 - 1 ? NEVER : ex.now + (uint64_t)ns * 1000;
+    return ns < 0 || (uint64_t)ns > (NEVER - ex_hot.now) / 1000 - 1 ? NEVER : ex_hot.now + (uint64_t)ns * 1000;
 }
 
 int64_t ex_host_now_(void)
 {
-    return (int64_t)(ex.now / 1000);
+    return (int64_t)(ex_hot.now / 1000);
 }
 
 int64_t ex_nanotime_(void)
@@ -134,7 +109,7 @@ int64_t ex_nanotime_(void)
 
 void ex_work_(enum work_kind kind, uint64_t n)
 {
-    ex.now += ex.cost_table->work[kind] * n;
+    ex_hot.now += ex.cost_table->work[kind] * n;
 }
 
 /* A thread that yields lets the others come first at its next point. */
@@ -142,7 +117,7 @@ static void yielded(void)
 {
     struct ex_thread *me = ex.cur;
 
-    me->yielded = true;
+    me->flags |= EX_YIELDED;
     if (me->yield_switches != ex.switches)
         me->yields = 0;
     me->yield_switches = ex.switches;
@@ -176,7 +151,7 @@ void ex_usleep_(uint32_t us)
 /* How long until `end` from now, in ns, rounded up. */
 static int64_t left_of(uint64_t end)
 {
-    return end > ex.now ? (int64_t)((end - ex.now + 999) / 1000) : 0;
+    return end > ex_hot.now ? (int64_t)((end - ex_hot.now + 999) / 1000) : 0;
 }
 
 int64_t ex_burst_(int64_t ns, bool cut)
@@ -211,7 +186,7 @@ void ex_nudge_(struct hostm *hm)
 {
     ex_point_();
     if (hm->thread != NULL)
-        cut_burst(hm->thread, ex.now);
+        cut_burst(hm->thread, ex_hot.now);
 }
 
 /* ---- threads ---- */
@@ -221,7 +196,7 @@ void ex_newosproc_(struct hostm *hm, void (*fn)(void *), void *arg)
     ex_point_();
     ex_spend_(cost(COST_thread_start));
     struct ex_thread *t = ex_thread_new_(hm, fn, arg);
-    t->now = ex.now + cost(COST_thread_start_latency);
+    t->now = ex_hot.now + cost(COST_thread_start_latency);
     mm_kernel(ex_tid(), t->id);
 }
 
@@ -236,13 +211,13 @@ void ex_signalm_(struct hostm *hm)
 {
     ex_point_();
     struct ex_thread *t = hm->thread;
-    uint64_t at = ex.now + cost(COST_signal_latency);
+    uint64_t at = ex_hot.now + cost(COST_signal_latency);
 
     ex_spend_(cost(COST_signal_send));
     if (t == NULL || t->wait == WAIT_DEAD)
         return;
     mm_kernel(ex_tid(), t->id);
-    t->signalled = true;
+    t->flags |= EX_SIGNALLED;
     if (t->wait == WAIT_FUTEX || t->wait == WAIT_POLL)
         ex_wake_(t, at, false);
     else
@@ -281,7 +256,7 @@ void ex_futexwakeup_(uint32_t *addr, uint32_t n)
     ex_spend_(cost(t != NULL ? COST_futex_wake : COST_futex_wake_none));
     for (; t != NULL && n > 0; n--, t = first_waiter(addr)) {
         mm_kernel(ex_tid(), t->id);
-        ex_wake_(t, ex.now + cost(COST_wake_latency), false);
+        ex_wake_(t, ex_hot.now + cost(COST_wake_latency), false);
     }
 }
 
@@ -315,7 +290,7 @@ void ex_env_ready_(int32_t fd, uint32_t mode)
     if (ex.ready_count == EX_READY_MAX)
         ex_leave_(EX_CUT, "ready descriptors");
     ex.ready[ex.ready_count++] = (struct ex_ready){fd, mode};
-    wake_poller(ex.now + cost(COST_wake_latency));
+    wake_poller(ex_hot.now + cost(COST_wake_latency));
 }
 
 /* The break descriptor comes first and is seen by a blocking call only, as Go reads it. */
@@ -345,7 +320,7 @@ int32_t ex_netpoll_wait_(int64_t ns, struct poll_event *ev, int32_t cap)
     uint64_t end = until(ns);
     ex_spend_(cost(COST_epoll_poll));
     int32_t n = take_ready(ev, cap, ns != 0);
-    while (n == 0 && ns != 0 && ex.now < end) {
+    while (n == 0 && ns != 0 && ex_hot.now < end) {
         bool timed_out = ex_wait_(WAIT_POLL, end);
         n = take_ready(ev, cap, true);
         if (timed_out || ns > 0)
@@ -363,7 +338,7 @@ void ex_netpoll_wakeup_(void)
     for (int i = 0; i < ex.thread_count; i++)
         if (ex.threads[i].wait == WAIT_POLL)
             mm_kernel(ex_tid(), i);
-    wake_poller(ex.now + cost(COST_wake_latency));
+    wake_poller(ex_hot.now + cost(COST_wake_latency));
 }
 
 int32_t ex_ncpu_(void) { return ex.o.ncpu; }
@@ -407,7 +382,7 @@ void *ex_alloc_(size_t size, size_t align)
 
 void ex_emit_(uint32_t type, uint64_t g, uint64_t a, uint32_t b, uint32_t c)
 {
-    fp_mix4(&ex.fp, ex.now, type, g, a ^ (uint64_t)b << 32 ^ (uint64_t)c << 16);
+    fp_mix4(&ex_hot.fp, ex_hot.now, type, g, a ^ (uint64_t)b << 32 ^ (uint64_t)c << 16);
 }
 
 void ex_set_p_(int32_t pid)
