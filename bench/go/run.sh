@@ -35,7 +35,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$here"
-export GOTOOLCHAIN=local GOFLAGS= GOWORK=off GO111MODULE=on CGO_ENABLED=0
+export GOTOOLCHAIN=local GOFLAGS='' GOWORK=off GO111MODULE=on CGO_ENABLED=0
 export GOCACHE="${GOCACHE:-$work/cache}"
 "$go" build -o "$work/bench" bench.go programs.go
 "$work/bench" "$@"

@@ -3,4 +3,5 @@
 # No committed shell script gives shellcheck anything to say.
 set -eu
 # shellcheck disable=SC2046 # names of the project have no spaces
-git -c safe.directory='*' ls-files | xargs grep -lE '^#!.*[/ ](ba)?sh$' -- | xargs shellcheck
+git -c safe.directory='*' ls-files | xargs grep -lE '^#!.*[/ ](ba)?sh$' -- |
+    xargs shellcheck --external-sources --source-path=SCRIPTDIR
