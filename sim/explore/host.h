@@ -90,10 +90,11 @@
         EX_FROM_U64_(ex_q_, ex_rmw_(EX_SITE(add), OP_add, &ex_q_->v, sizeof(ex_q_->v), RMW_ADD,    \
                                     ex_d_, 0, &ex_ok_) + ex_d_);                           \
     })
+/* Not a point, so it may stand inside another verb. */
 #define a_peek(p)                                                              \
     __extension__({                                                            \
-        __auto_type ex_p_ = (p);                                               \
-        EX_FROM_U64_(ex_p_, ex_peek_(&ex_p_->v, sizeof(ex_p_->v)));            \
+        __auto_type ex_k_ = (p);                                               \
+        EX_FROM_U64_(ex_k_, ex_peek_(&ex_k_->v, sizeof(ex_k_->v)));            \
     })
 #define a_own(p) a_peek(p)
 #define a_fence() ex_fence_(EX_SITE(fence))
