@@ -321,12 +321,48 @@ static enum opres step_bgscavenge(struct g *gp) {
     return gopark(gp, NULL, NULL, waitReasonGCScavengeWait);
 }
 
-/* runtime.main: init starts forcegchelper, gcenable the sweeper and the scavenger and waits for both; here they run when main first
- * yields, as they would. */
+/* gcenable's channel of two: main receives once for the sweeper and once for the scavenger. */
+static void enable_send(void) {
+    struct gcController *c = &rt->gc;
+    struct g *gp = a_xchg(&c->starter, (struct g *)NULL);
+    if (gp != NULL)
+        goready(gp);
+    else
+        c->enabled++;
+}
+
+static enum opres step_bgsweepStart(struct g *gp) {
+    enable_send();
+    return step_bgsweep(gp);
+}
+
+static enum opres step_bgscavengeStart(struct g *gp) {
+    enable_send();
+    return step_bgscavenge(gp);
+}
+
+static enum opres step_gcEnabled(struct g *gp) {
+    struct gcController *c = &rt->gc;
+    if (c->enabled > 0) {
+        c->enabled--;
+        return OP_DONE;
+    }
+    return gopark(gp, starter_parked, NULL, waitReasonChanReceive);
+}
+
+/* runtime.main: init starts forcegchelper, gcenable the sweeper and the scavenger, and waits until both run. */
 static enum opres gc_enable(struct g *gp) {
     rt->gc.forcegcG = newsysproc(STEP_forcegc, NULL);
-    rt->gc.sweepG = newsysproc(STEP_bgsweep, NULL);
-    (void)newsysproc(STEP_bgscavenge, NULL);
+    rt->gc.sweepG = newsysproc(STEP_bgsweepStart, NULL);
+    (void)newsysproc(STEP_bgscavengeStart, NULL);
+    push_step(gp, STEP_gcReady);
+    push_step(gp, STEP_gcEnabled);
+    push_step(gp, STEP_gcEnabled);
+    return OP_DONE;
+}
+
+static enum opres step_gcReady(struct g *gp) {
+    (void)gp;
     gomaxprocs_updater_start();
-    return gosched(gp);
+    return OP_DONE;
 }

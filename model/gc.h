@@ -53,7 +53,8 @@ struct gcController {
     int32_t nworkers, workers_cap;
     ATOMIC(uint64_t) pool;
     struct note ready;         /* <=1.22: a worker says that it runs */
-    ATOMIC(struct g *) starter; /* 1.23+: parked until it does */
+    ATOMIC(struct g *) starter; /* parked until it does (1.23+), or until gcenable's goroutines do */
+    int32_t enabled;            /* those that did before main waited */
 
     struct mutex assistLock;
     struct gQueue assistQueue;

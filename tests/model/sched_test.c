@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loop: orders that real Go shows at GOMAXPROCS=1 (facts 9), slices, system calls, locked threads, changes of GOMAXPROCS. */
+#include "asm.h"
+#include <string.h>
+
+#include "harness.h"
+
+static struct as a;
+static struct as_result r;
+
+static const int64_t MS = 1000000;
+
+static uint64_t counter(enum counter_id id) { return r.counters[id]; }
+
+/* main: go f(1..n); then what the caller adds. */
+static int printer(int wg)
+{
+    int f = as_func(&a, "f", 1, 2);
+    as_print1(&a, "%d ", 0);
+    as_obj(&a, OP_WGDONE, wg);
+    as_ret(&a);
+    return f;
+}
+
+static void spawn_all(int f, int n)
+{
+    as_const(&a, 0, 0);
+    int l = as_here(&a);
+    as_go(&a, f, 0, 1);
+    as_op(&a, OP_ADDI, 0, 0, 0, 0, 1);
+    as_jump(&a, OP_JLTI, 0, 0, n, l);
+}
+
+TEST_CASE(Sched, GoschedPutsMainBehindEverybody)
+{
+    as_init(&a);
+    int wg = as_object(&a, OBJ_WAITGROUP, 0);
+    int f = printer(wg);
+    as_func(&a, "main", 0, 2);
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 3);
+    spawn_all(f, 3);
+    as_plain(&a, OP_GOSCHED);
+    as_print(&a, "main");
+    as_obj(&a, OP_WGWAIT, wg);
+    as_ret(&a);
+    for (int rel = 13; rel <= 27; rel++) {
+        as_run(&r, &a, (struct as_opts){.release = rel});
+        CHECK_STR(r.out, "2 0 1 main");
+    }
+}
+
+/* 300 new Gs overflow the ring of 256: half of it and the 257th move to the global queue, whose head comes in whenever schedtick is a
+ * multiple of 61. */
+TEST_CASE(Sched, OverflowGoesThroughTheGlobalQueue)
+{
+    as_init(&a);
+    int wg = as_object(&a, OBJ_WAITGROUP, 0);
+    int f = printer(wg);
+    as_func(&a, "main", 0, 2);
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 300);
+    spawn_all(f, 300);
+    as_obj(&a, OP_WGWAIT, wg);
+    as_ret(&a);
+    for (int rel = 13; rel <= 27; rel++) {
+        as_run(&r, &a, (struct as_opts){.release = rel});
+        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK(strncmp(r.out, "299 128 129 ", 12) == 0);
+        CHECK(strstr(r.out, " 127 256 ") != NULL);
+        CHECK_EQ(counter(COUNTER_overflows), 1);
+    }
+}
+
+/* Two Gs that wake each other share one slice: the tick stands still until sysmon sends one to the global queue. */
+TEST_CASE(Sched, PingPongSharesOneSlice)
+{
+    as_init(&a);
+    int c1 = as_object(&a, OBJ_CHAN, 0), c2 = as_object(&a, OBJ_CHAN, 0);
+    int f = as_func(&a, "pong", 0, 2);
+    int l = as_here(&a);
+    as_recv(&a, c1, 0);
+    as_send(&a, c2, 0);
+    as_jump(&a, OP_JMP, 0, 0, 0, l);
+    as_func(&a, "main", 0, 3);
+    as_go(&a, f, 0, 0);
+    l = as_here(&a);
+    as_send(&a, c1, 0);
+    as_recv(&a, c2, 0);
+    as_op(&a, OP_NOW, 1, 0, 0, 0, 0);
+    as_jump(&a, OP_JLTI, 1, 0, 300 * MS, l);
+    as_ret(&a);
+    as_run(&r, &a, (struct as_opts){.release = 27});
+    CHECK_EQ(r.end, AS_STOPPED);
+    /* Real Go 1.27 makes 35 ticks a second here: a request is lost when the G parks before its next prologue. */
+    uint64_t ticks = counter(COUNTER_switches) - counter(COUNTER_inherit);
+    CHECK(ticks >= 8 && ticks <= 17);
+    CHECK(counter(COUNTER_preempted) < counter(COUNTER_preempt_requests));
+    CHECK(counter(COUNTER_switches) > 1000000);
+}
+
+/* Two Gs burn 100 ms each on one P. */
+static void hogs(enum cpu_kind kind, int release, const char *rule)
+{
+    as_init(&a);
+    int wg = as_object(&a, OBJ_WAITGROUP, 0);
+    int f = as_func(&a, "hog", 1, 2);
+    as_op(&a, OP_CPU, (int)kind, NOREG, 0, -1, 100 * MS);
+    as_print1(&a, "%d ", 0);
+    as_obj(&a, OP_WGDONE, wg);
+    as_ret(&a);
+    as_func(&a, "main", 0, 2);
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 2);
+    spawn_all(f, 2);
+    as_obj(&a, OP_WGWAIT, wg);
+    as_ret(&a);
+    as_run(&r, &a, (struct as_opts){.release = release, .rule = rule, .value = rule != NULL});
+    CHECK_EQ(r.end, AS_STOPPED);
+}
+
+TEST_CASE(Sched, SlicesOfTenToTwentyMilliseconds)
+{
+    hogs(CPU_normal, 27, NULL);
+    CHECK(counter(COUNTER_preempted) >= 9 && counter(COUNTER_preempted) <= 20);
+    hogs(CPU_normal, 13, NULL);
+    CHECK(counter(COUNTER_preempted) >= 9 && counter(COUNTER_preempted) <= 20);
+}
+
+TEST_CASE(Sched, TightLoopsArePreemptedBySignalOnly)
+{
+    hogs(CPU_tight, 14, NULL);
+    CHECK(counter(COUNTER_preempted) >= 9);
+    /* The request is noticed where each loop ends and print is called. */
+    hogs(CPU_tight, 13, NULL);
+    CHECK_EQ(counter(COUNTER_preempted), 2);
+    hogs(CPU_tight, 27, "async_preempt_off");
+    CHECK_EQ(counter(COUNTER_preempted), 2);
+    hogs(CPU_nopreempt, 27, NULL);
+    CHECK_EQ(counter(COUNTER_preempted), 2);
+}
+
+/* One G in a system call of 30 ms, one that computes for 5 ms; one P. */
+TEST_CASE(Sched, SysmonTakesThePOfALongSystemCall)
+{
+    as_init(&a);
+    int wg = as_object(&a, OBJ_WAITGROUP, 0);
+    int f = as_func(&a, "busy", 0, 1);
+    as_cpu(&a, 5 * MS);
+    as_print(&a, "busy ");
+    as_obj(&a, OP_WGDONE, wg);
+    as_ret(&a);
+    int g = as_func(&a, "sys", 0, 1);
+    as_op(&a, OP_SYSCALL, 1, NOREG, 0, -1, 30 * MS);
+    as_print(&a, "sys ");
+    as_obj(&a, OP_WGDONE, wg);
+    as_ret(&a);
+    as_func(&a, "main", 0, 1);
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 2);
+    as_go(&a, f, 0, 0);
+    as_go(&a, g, 0, 0); /* runs first */
+    as_obj(&a, OP_WGWAIT, wg);
+    as_ret(&a);
+    for (int rel = 13; rel <= 27; rel++) {
+        as_run(&r, &a, (struct as_opts){.release = rel});
+        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_STR(r.out, "busy sys ");
+        CHECK(counter(COUNTER_retakes) >= 1);
+        CHECK(r.now_ps < UINT64_C(32000000000));
+    }
+}
+
+/* A locked G needs its thread: every switch to it is a hand-over. */
+TEST_CASE(Sched, LockedGoroutineCostsAHandOver)
+{
+    as_init(&a);
+    int c1 = as_object(&a, OBJ_CHAN, 0), c2 = as_object(&a, OBJ_CHAN, 0);
+    int f = as_func(&a, "locked", 0, 3);
+    as_plain(&a, OP_LOCKOS);
+    as_const(&a, 1, 10);
+    int l = as_here(&a);
+    as_recv(&a, c1, 0);
+    as_send(&a, c2, 0);
+    as_jump(&a, OP_LOOP, 1, 0, 0, l);
+    as_plain(&a, OP_UNLOCKOS);
+    as_ret(&a);
+    as_func(&a, "main", 0, 3);
+    as_go(&a, f, 0, 0);
+    as_const(&a, 1, 10);
+    l = as_here(&a);
+    as_send(&a, c1, 0);
+    as_recv(&a, c2, 0);
+    as_jump(&a, OP_LOOP, 1, 0, 0, l);
+    as_ret(&a);
+    for (int rel = 13; rel <= 27; rel++) {
+        as_run(&r, &a, (struct as_opts){.release = rel});
+        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK(counter(COUNTER_locked_handoffs) >= 9);
+    }
+}
+
+/* A locked G that ends takes its thread with it. */
+TEST_CASE(Sched, ExitOfALockedGoroutineEndsTheThread)
+{
+    as_init(&a);
+    int wg = as_object(&a, OBJ_WAITGROUP, 0);
+    int f = as_func(&a, "f", 0, 1);
+    as_plain(&a, OP_LOCKOS);
+    as_obj(&a, OP_WGDONE, wg);
+    as_ret(&a);
+    as_func(&a, "main", 0, 2);
+    as_const(&a, 0, 5);
+    int l = as_here(&a);
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 1);
+    as_go(&a, f, 0, 0);
+    as_obj(&a, OP_WGWAIT, wg);
+    as_sleep(&a, MS);
+    as_jump(&a, OP_LOOP, 0, 0, 0, l);
+    as_ret(&a);
+    for (int rel = 13; rel <= 27; rel++) {
+        as_run(&r, &a, (struct as_opts){.release = rel});
+        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK(counter(COUNTER_threads) >= 5);
+    }
+}
+
+TEST_CASE(Sched, GomaxprocsGrowsAndShrinksUnderLoad)
+{
+    as_init(&a);
+    int wg = as_object(&a, OBJ_WAITGROUP, 0);
+    int f = as_func(&a, "f", 1, 2);
+    as_cpu(&a, 3 * MS);
+    as_obj(&a, OP_WGDONE, wg);
+    as_ret(&a);
+    as_func(&a, "main", 0, 4);
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 200);
+    spawn_all(f, 200);
+    static const int to[] = {8, 3, 16, 1, 5};
+    for (unsigned i = 0; i < sizeof to / sizeof *to; i++) {
+        as_op(&a, OP_GOMAXPROCS, 1, NOREG, 0, 0, to[i]);
+        as_print1(&a, "%d ", 1);
+        as_sleep(&a, 5 * MS);
+    }
+    as_obj(&a, OP_WGWAIT, wg);
+    as_ret(&a);
+    for (int rel = 13; rel <= 27; rel++) {
+        as_run(&r, &a, (struct as_opts){.release = rel, .procs = 2});
+        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_STR(r.out, "2 8 3 16 1 ");
+        CHECK_EQ(counter(COUNTER_stws), 5);
+    }
+}
+
+TEST_CASE(Sched, EverybodyAsleepIsADeadlock)
+{
+    as_init(&a);
+    int c = as_object(&a, OBJ_CHAN, 0);
+    as_func(&a, "main", 0, 1);
+    as_recv(&a, c, 0);
+    as_ret(&a);
+    for (int rel = 13; rel <= 27; rel++) {
+        as_run(&r, &a, (struct as_opts){.release = rel, .procs = 4});
+        CHECK_EQ(r.end, AS_FINDING);
+        CHECK_EQ(r.kind, FIND_DEADLOCK);
+        CHECK(strstr(r.text, "all goroutines are asleep - deadlock!") != NULL);
+    }
+}
+
+/* Allocation drives the collector; every cycle stops the world twice and uses a quarter of the Ps. */
+TEST_CASE(Gc, CyclesFollowAllocation)
+{
+    as_init(&a);
+    int wg = as_object(&a, OBJ_WAITGROUP, 0);
+    int f = as_func(&a, "f", 1, 2);
+    as_const(&a, 1, 200);
+    int l = as_here(&a);
+    as_op(&a, OP_ALLOC, 0, NOREG, 0, -1, 64 << 10);
+    as_cpu(&a, 20000);
+    as_jump(&a, OP_LOOP, 1, 0, 0, l);
+    as_obj(&a, OP_WGDONE, wg);
+    as_ret(&a);
+    as_func(&a, "main", 0, 2);
+    as_op(&a, OP_ALLOC, 1, NOREG, 0, -1, 4 << 20);
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 8);
+    spawn_all(f, 8);
+    as_obj(&a, OP_WGWAIT, wg);
+    as_ret(&a);
+    for (int rel = 13; rel <= 27; rel++)
+        for (int procs = 1; procs <= 8; procs *= 2) {
+            as_run(&r, &a, (struct as_opts){.release = rel, .procs = procs});
+            CHECK_EQ(r.end, AS_STOPPED);
+            CHECK(counter(COUNTER_gcs) >= 5 && counter(COUNTER_gcs) <= 60);
+            CHECK(counter(COUNTER_stws) + 2 >= 2 * counter(COUNTER_gcs));
+        }
+}
+
+TEST_CASE(Gc, RuntimeGCWaitsForAWholeCycle)
+{
+    as_init(&a);
+    as_func(&a, "main", 0, 2);
+    as_op(&a, OP_ALLOC, 1, NOREG, 0, -1, 1 << 20);
+    as_plain(&a, OP_GC);
+    as_plain(&a, OP_GC);
+    as_print(&a, "done");
+    as_ret(&a);
+    for (int rel = 13; rel <= 27; rel++)
+        for (int procs = 1; procs <= 4; procs++) {
+            as_run(&r, &a, (struct as_opts){.release = rel, .procs = procs});
+            CHECK_EQ(r.end, AS_STOPPED);
+            CHECK_STR(r.out, "done");
+            CHECK_EQ(counter(COUNTER_gcs), 2);
+            CHECK_EQ(counter(COUNTER_stws), 4);
+        }
+}
