@@ -510,6 +510,9 @@ static const step_fn step_table[STEPS] = {
 #undef STEP
 };
 
+/* Plain and atomic access of a variable is inline code in Go: no call, so no stack check. */
+static bool is_call(uint8_t op) { return op < OP_LOADP || op > OP_CASA; }
+
 /* A jump backwards: a loop without calls can be left here, by a signal only. */
 static enum opres back_edge(struct m *mp, struct g *gp)
 {
@@ -585,7 +588,7 @@ static void interp(struct m *mp, struct g *gp)
         default: break;
         }
         gp->pc = (uint32_t)(in - code);
-        if (a_load_rlx(&gp->stackguard0) != GUARD_NORMAL && newstack(gp) == OP_MCALL)
+        if (is_call(in->op) && a_load_rlx(&gp->stackguard0) != GUARD_NORMAL && newstack(gp) == OP_MCALL)
             return; /* the instruction runs when the G comes back */
         gp->pc++;
         if (in->op == OP_CALL)

@@ -129,6 +129,8 @@ static void crash_goroutine(struct crash *c, const struct g *gp, const char *sta
     crash_int(c, (int64_t)gp->goid);
     crash_text(c, " [");
     crash_text(c, state);
+    if (a_load_rlx(&gp->lockedm) != NULL)
+        crash_text(c, ", locked to thread");
     crash_text(c, "]:");
     if (gp->func < 0 || p->funcs[gp->func].name == NULL)
         return;
@@ -178,14 +180,22 @@ static const char *string_of(int64_t id)
     return id >= -PANIC_TEXTS ? panic_texts[-1 - id] : NULL;
 }
 
-static void crash_panic(struct crash *c, const struct panicRecord *p)
+/* From 1.25 on a value that is recovered and raised again is printed once. */
+static bool repanicked(const struct panicRecord *older, const struct panicRecord *newer)
+{
+    return prof->panic_repanicked && older->kind == newer->kind && older->value == newer->value;
+}
+
+static void crash_panic(struct crash *c, const struct panicRecord *p, bool again)
 {
     crash_text(c, "panic: ");
     if (p->kind == PANIC_KIND_TEXT)
         crash_text(c, string_of(p->value));
     else
         crash_int(c, p->value);
-    if (p->recovered)
+    if (again)
+        crash_text(c, " [recovered, repanicked]");
+    else if (p->recovered)
         crash_text(c, " [recovered]");
 }
 
@@ -199,9 +209,11 @@ static void crash_panics(struct crash *c, const struct panicRecord *p)
         if (p->kind != PANIC_KIND_GOEXIT)
             list[n++] = p;
     for (int i = n; i-- > 0;) {
-        crash_panic(c, list[i]);
-        if (i > 0)
+        if (i < n - 1 && repanicked(list[i + 1], list[i]))
+            continue;
+        if (i < n - 1)
             crash_text(c, "\n\t");
+        crash_panic(c, list[i], i > 0 && repanicked(list[i], list[i - 1]));
     }
 }
 
