@@ -16,9 +16,8 @@
 #include "sim/base/rng.h"
 
 enum choice_kind {
-    CHOICE_THREAD, /* who performs the next point */
+    CHOICE_THREAD, /* who performs the next point; also how ties of clocks are broken */
     CHOICE_FLUSH,  /* the same, and store buffers may drain by one store */
-    CHOICE_TIE,    /* among events that are due at one instant */
     CHOICE_LOAD,   /* which store a load sees; 0: the newest it may see */
     CHOICE_STORE,  /* where in the order of memory a store goes; 0: last */
     CHOICE_DRAW,   /* a random draw of the program or of the runtime */

@@ -3,8 +3,11 @@
 #ifndef GMPSIM_EXPLORE_EX_INT_H
 #define GMPSIM_EXPLORE_EX_INT_H
 
+#include <setjmp.h>
+
 #include "sim/base/arena.h"
 #include "sim/base/coro.h"
+#include "sim/base/event.h"
 #include "sim/base/fingerprint.h"
 #include "sim/explore/explore.h"
 #include "sim/explore/hot.h"
@@ -78,6 +81,10 @@ struct ex {
     struct ex_thread threads[EX_THREADS_MAX];
     int thread_count;
     struct coro main;
+    jmp_buf out;              /* leaves ex_run from the main stack */
+    struct ex_thread *lender; /* on whose stack a callback of the environment runs; NULL: the main one */
+    uint64_t until;
+    uint64_t events[EV_COUNT];
     struct arena arena;
     struct stackpool stacks;
     size_t arena_mark;

@@ -72,33 +72,6 @@ void ex_wake_(struct ex_thread *t, uint64_t at, bool timed_out)
     }
 }
 
-/* What is due at ex.due, in the order in which it was asked for; with several, which is a tie. */
-struct due {
-    uint64_t seq;
-    struct ex_thread *thread;
-    uint32_t timer;
-};
-
-static uint32_t due_find(struct due *out, uint32_t max)
-{
-    uint32_t n = 0;
-
-    for (int i = 0; i < ex.thread_count && n < max; i++)
-        if (ex.threads[i].wake_at == ex.due)
-            out[n++] = (struct due){ex.threads[i].seq, &ex.threads[i], 0};
-    for (uint32_t i = 0; i < ex.timer_count && n < max; i++)
-        if (ex.timers[i].at == ex.due)
-            out[n++] = (struct due){ex.timers[i].seq, NULL, i};
-    for (uint32_t i = 1; i < n; i++) {
-        struct due d = out[i];
-        uint32_t j = i;
-        for (; j > 0 && out[j - 1].seq > d.seq; j--)
-            out[j] = out[j - 1];
-        out[j] = d;
-    }
-    return n;
-}
-
 static void run_timer(uint32_t i)
 {
     struct ex_timer e = ex.timers[i];
@@ -107,6 +80,7 @@ static void run_timer(uint32_t i)
 
     ex.timers[i] = ex.timers[--ex.timer_count];
     ex_due_update_();
+    ex.lender = cur;
     ex.cur = NULL; /* a callback is nobody's */
     ex_hot.now = e.at;
     e.fn(e.arg);
@@ -114,22 +88,31 @@ static void run_timer(uint32_t i)
     ex_hot.now = now;
 }
 
-/* Lets one of the earliest events happen. */
+/* Lets the earliest event happen; of several, the one that was asked for first. (Threads that wake at one
+ * instant need no order: who of them goes on first is the next question.) */
 static void fire_one(void)
 {
-    struct due due[64];
-    uint32_t n = due_find(due, 64), i = 0;
+    struct ex_thread *thread = NULL;
+    uint64_t seq = NEVER;
+    uint32_t timer = 0;
 
-    if (n > 1) {
-        struct choice c = {.kind = CHOICE_TIE, .n = n, .step = ex.steps};
-        i = choose(&ex.ch, &c);
-    }
+    for (int i = 0; i < ex.thread_count; i++)
+        if (ex.threads[i].wake_at == ex.due && ex.threads[i].seq < seq) {
+            thread = &ex.threads[i];
+            seq = thread->seq;
+        }
+    for (uint32_t i = 0; i < ex.timer_count; i++)
+        if (ex.timers[i].at == ex.due && ex.timers[i].seq < seq) {
+            thread = NULL;
+            timer = i;
+            seq = ex.timers[i].seq;
+        }
     if (ex.order < ex.due)
         ex.order = ex.due;
-    if (due[i].thread != NULL)
-        ex_wake_(due[i].thread, ex.due, true);
+    if (thread != NULL)
+        ex_wake_(thread, ex.due, true);
     else
-        run_timer(due[i].timer);
+        run_timer(timer);
 }
 
 /* ---- who is next ---- */
@@ -234,6 +217,10 @@ static struct ex_thread *next_thread(struct ex_thread *me)
         }
         if (o < OPTION_FLUSH)
             return &ex.threads[o];
+        if (o == OPTION_CLOCK && ex.due >= ex.until) {
+            ex.why = EX_TIME;
+            return NULL;
+        }
         if (o == OPTION_CLOCK)
             fire_one();
         else
@@ -294,6 +281,8 @@ static __attribute__((noinline)) void point_slow(struct ex_thread *me)
 
     if (limit != NULL)
         ex_leave_(EX_CUT, limit);
+    if (ex_hot.now >= ex.until)
+        ex_leave_(EX_TIME, "");
     if (me->flags & EX_SIGNALLED)
         handle_signal(me);
     /* What a thread does from its start or wake-up to its next point, nobody sees. Clocks do. */
@@ -442,14 +431,14 @@ void ex_start(struct hostm *hm, void (*fn)(void *), void *arg)
 
 void ex_leave_(enum ex_why why, const char *text)
 {
+    struct ex_thread *on = ex.cur != NULL ? ex.cur : ex.lender;
+
     ex.why = why;
     ex.text = text;
-    if (ex.cur == NULL) /* a callback of the environment: the thread that lent its stack leaves */
-        for (int i = 0; i < ex.thread_count && ex.cur == NULL; i++)
-            if (ex.threads[i].wait != WAIT_DEAD)
-                ex.cur = &ex.threads[i];
     ex.totals.cut += why == EX_CUT;
-    switch_out(ex.cur);
+    if (on == NULL)
+        longjmp(ex.out, 1);
+    switch_out(on);
     abort(); /* nobody comes back */
 }
 
@@ -515,6 +504,7 @@ bool ex_init(struct failure *f, const struct ex_opts *o)
     ex.o = *o;
     ex.o.steps_max = o->steps_max != 0 ? o->steps_max : 1000000;
     ex.o.ncpu = o->ncpu != 0 ? o->ncpu : 8;
+    ex.until = o->until_ns != 0 ? (uint64_t)o->until_ns * 1000 : NEVER;
     ex.cost_table = o->costs != NULL ? o->costs : &costs_builtin;
     ex.ch.log_max = (o->answers_max != 0 ? o->answers_max : 1 << 20) + 256;
     ex.answers_soft = ex.ch.log_max - 256;
@@ -561,7 +551,8 @@ static void world_reset(void)
     memset(ex.arena.base + ex.arena_mark, 0, ex.arena.used - ex.arena_mark);
     ex.arena.used = ex.arena_mark;
     mm_reset(ex.o.memory, ex.o.ctrl, &ex.ch);
-    ex.cur = NULL;
+    ex.cur = ex.lender = NULL;
+    memset(ex.events, 0, sizeof(ex.events));
     ex_hot.now = ex.order = ex.steps = ex.switches = ex.seq = 0;
     ex.able_count = 0;
     ex.ahead.of = NULL;
@@ -582,7 +573,7 @@ bool ex_begin(struct strategy *s)
     ex.ch.strategy = s;
     ex.wants_time = s->wants_time;
     ex.evenly = s->evenly;
-    ex.always_slow = s->wants_time || ex.o.memory >= MM_ARM;
+    ex.always_slow = s->wants_time || ex.o.memory >= MM_ARM || ex.until != NEVER;
     ex_hot.plain = ex.o.memory == MM_SC && ex.trace == NULL;
     if (!s->begin(s))
         return false;
@@ -594,7 +585,7 @@ enum ex_why ex_run(void)
 {
     coro_init_thread(&ex.main);
     ex.running = true;
-    struct ex_thread *t = next_thread(NULL);
+    struct ex_thread *t = setjmp(ex.out) == 0 ? next_thread(NULL) : NULL;
     if (t != NULL) {
         ex.cur = t;
         ex_hot.tid = (uint32_t)t->id;
@@ -633,6 +624,7 @@ uint64_t ex_fingerprint(void) { return fp_value(&ex_hot.fp); }
 uint64_t ex_steps(void) { return ex.steps; }
 int64_t ex_now(void) { return (int64_t)(ex.order / 1000); }
 int ex_threads(void) { return ex.thread_count; }
+uint64_t ex_events(uint32_t type) { return type < EV_COUNT ? ex.events[type] : 0; }
 
 const struct answer *ex_answers(size_t *count)
 {
@@ -642,7 +634,8 @@ const struct answer *ex_answers(size_t *count)
 
 const char *ex_why_name(enum ex_why why)
 {
-    static const char *const names[EX_WHYS] = {"done", "stopped", "idle", "finding", "throw", "cut"};
+    static const char *const names[EX_WHYS] = {"done", "stopped", "idle", "finding", "throw",
+                                                "time", "cut"};
     return why < EX_WHYS ? names[why] : "?";
 }
 

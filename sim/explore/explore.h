@@ -45,6 +45,7 @@ struct ex_opts {
     bool eager_clock;     /* time may jump to the next timed event while threads could run */
     uint64_t seed;        /* of host_seed64 */
     uint64_t steps_max;   /* points of a run; 0: 1,000,000 */
+    int64_t until_ns;     /* virtual time; 0: no limit */
     size_t answers_max;   /* length of the log; 0: 1 << 20 */
     size_t memory_max;    /* of the arena; 0: 1 GiB */
     size_t stack_size;    /* per thread; 0: the default of coro.h */
@@ -60,6 +61,7 @@ enum ex_why {
     EX_IDLE,    /* threads wait and nothing will ever wake one */
     EX_FINDING, /* finding() */
     EX_THROWN,  /* throw(), in the model or below it */
+    EX_TIME,    /* the virtual clock passed until_ns */
     EX_CUT,     /* a limit of the exploration: steps, answers, threads, memory model. See ex_text */
     EX_WHYS
 };
@@ -83,6 +85,7 @@ int ex_finding_kind(void);
 uint64_t ex_fingerprint(void);  /* of all operations and values, in order */
 uint64_t ex_steps(void);
 int64_t ex_now(void);
+uint64_t ex_events(uint32_t type); /* how many were emitted */
 const struct answer *ex_answers(size_t *count); /* the schedule */
 /* Is the thread waiting? For reports after EX_IDLE: what it waits for, NULL if it does not wait. */
 const char *ex_waits(int tid);

@@ -27,7 +27,7 @@ extern struct ex_hot ex_hot;
 /* The point: comes back when it is the calling thread's turn. */
 void ex_point_(void);
 
-uint64_t ex_load_slow_(const struct ex_site *s, void *addr, unsigned size);
+uint64_t ex_load_slow_(const struct ex_site *s, const void *addr, unsigned size);
 void ex_store_slow_(const struct ex_site *s, void *addr, unsigned size, uint64_t value);
 uint64_t ex_rmw_slow_(const struct ex_site *s, void *addr, unsigned size, enum mm_rmw how,
                       uint64_t operand, uint64_t expect, bool *wrote);
@@ -48,7 +48,7 @@ EX_INLINE void ex_did_(enum ex_op op, uint64_t value)
     ex_hot.now += ex_hot.cost[op];
 }
 
-EX_INLINE uint64_t ex_load_(const struct ex_site *s, enum ex_op op, void *addr, unsigned size)
+EX_INLINE uint64_t ex_load_(const struct ex_site *s, enum ex_op op, const void *addr, unsigned size)
 {
     ex_point_();
     if (__builtin_expect(!ex_hot.plain, 0))

@@ -4,12 +4,11 @@
 
 #include <assert.h>
 
-const char choice_letters[CHOICE_KINDS + 1] = "tbelsdf";
+const char choice_letters[CHOICE_KINDS + 1] = "tblsdf";
 
 const char *choice_kind_name(enum choice_kind k)
 {
-    static const char *const names[CHOICE_KINDS] = {"thread", "flush", "tie",  "load",
-                                                    "store",  "draw",  "fault"};
+    static const char *const names[CHOICE_KINDS] = {"thread", "flush", "load", "store", "draw", "fault"};
     return k < CHOICE_KINDS ? names[k] : "?";
 }
 
@@ -69,7 +68,6 @@ static uint32_t random_pick(struct strategy *s, const struct choice *c)
         break;
     case CHOICE_THREAD:
     case CHOICE_FLUSH:
-    case CHOICE_TIE:
     case CHOICE_DRAW:
     case CHOICE_KINDS: break;
     }

@@ -38,10 +38,11 @@ static void note(const struct ex_site *s, const void *addr, uint64_t value, uint
     };
 }
 
-uint64_t ex_load_slow_(const struct ex_site *s, void *addr, unsigned size)
+uint64_t ex_load_slow_(const struct ex_site *s, const void *addr, unsigned size)
 {
     uint64_t stale = mm.stats.stale_loads;
-    uint64_t v = mm_load(ex.cur->id, addr, size, bits_of(s));
+    /* A load may bring a location into the model's tables, through which others store. */
+    uint64_t v = mm_load(ex.cur->id, (void *)(uintptr_t)addr, size, bits_of(s));
 
     note(s, addr, v, v, false, stale, mm.stats.moved_stores);
     ex_did_((enum ex_op)s->op, v);
@@ -382,6 +383,8 @@ void *ex_alloc_(size_t size, size_t align)
 
 void ex_emit_(uint32_t type, uint64_t g, uint64_t a, uint32_t b, uint32_t c)
 {
+    if (type < EV_COUNT)
+        ex.events[type]++;
     fp_mix4(&ex_hot.fp, ex_hot.now, type, g, a ^ (uint64_t)b << 32 ^ (uint64_t)c << 16);
 }
 

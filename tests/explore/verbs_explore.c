@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The bodies of tests/verbs on the explored world: once as virtual time has it, or, with GMPSIM_SEED, in a random order. */
+#include "sim/base/fail.h"
+
+#include "verbs_world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim/explore/explore.h"
+
+static struct hostm *hostms;
+static int nthreads;
+static bool open, ran;
+static struct strategy_random random_strategy;
+
+static struct strategy *strategy(void)
+{
+    const char *seed = getenv("GMPSIM_SEED");
+
+    if (seed == NULL)
+        return strategy_time();
+    strategy_random_init(&random_strategy, strtoull(seed, NULL, 0), UINT64_MAX);
+    return &random_strategy.s;
+}
+
+void *verbs_begin(size_t size, const struct verbs_opts *opts)
+{
+    struct ex_opts o = {.steps_max = UINT64_C(1) << 26, .answers_max = 1 << 24,
+                        .until_ns = INT64_C(36000000000000)};
+    struct failure f = {0};
+
+    if (open)
+        verbs_end();
+    if (opts != NULL) {
+        o.seed = opts->seed;
+        o.sighandler = opts->sighandler;
+        o.quota_us = opts->quota_us;
+        o.period_us = opts->period_us;
+        o.until_ns = opts->limit_ns != 0 ? opts->limit_ns : o.until_ns;
+    }
+    if (!ex_init(&f, &o) || !ex_begin(strategy()))
+        abort();
+    open = true;
+    ran = false;
+    nthreads = 0;
+    hostms = host_alloc(sizeof(*hostms) * VERBS_THREADS_MAX, 64);
+    return host_alloc(size, 64);
+}
+
+void verbs_thread(void (*fn)(void *), void *arg)
+{
+    ex_start(verbs_hostm(nthreads++), fn, arg);
+}
+
+struct hostm *verbs_hostm(int n)
+{
+    return &hostms[n];
+}
+
+enum verbs_why verbs_run(void)
+{
+    enum ex_why why = ex_run();
+
+    ran = true;
+    switch (why) {
+    case EX_STOPPED: return VERBS_STOPPED;
+    case EX_DONE:
+    case EX_IDLE: return VERBS_IDLE;
+    case EX_TIME: return VERBS_TIME;
+    case EX_FINDING: return VERBS_FINDING;
+    case EX_THROWN: return VERBS_THROWN;
+    case EX_CUT:
+    case EX_WHYS: break;
+    }
+    fprintf(stderr, "cut: %s\n", ex_text());
+    abort();
+}
+
+void verbs_end(void)
+{
+    if (ran)
+        ex_end();
+    ex_free();
+    open = false;
+}
+
+int verbs_kind(void) { return ex_finding_kind(); }
+const char *verbs_text(void) { return ex_text(); }
+bool verbs_exact(void) { return false; }
+uint64_t verbs_events(uint32_t type) { return ex_events(type); }
