@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the model offers to whoever embeds it: one struct of functions per host it was compiled for. Plain C, no atomics, no
- * seam: a C++ test or the command may include it.
+/* What the model offers to whoever embeds it: one struct of functions per host it was compiled for.
+ * Plain C, no atomics, no seam: a C++ test or the command may include it.
  *
- * Life on any host: start the host's world; init; start a thread of the host on (m0, run_m0, m0's arg); run the host. */
+ * Life on any host: start the host's world; init; start a thread of the host on (m0, run_m0, m0's
+ * arg); run the host. */
 #ifndef MODEL_API_H
 #define MODEL_API_H
 #include <stdbool.h>
@@ -31,11 +32,13 @@ enum finding_kind {
 struct world_opts {
     const struct profile *profile;
     const struct program *program;
-    int32_t procs;         /* GOMAXPROCS; 0: the release's default for this host */
-    int32_t procs_max;     /* largest GOMAXPROCS that the program may set; 0: the larger of procs and 64 */
+    int32_t procs; /* GOMAXPROCS; 0: the release's default for this host */
+    int32_t
+        procs_max; /* largest GOMAXPROCS that the program may set; 0: the larger of procs and 64 */
     int64_t schedtrace_ns; /* GODEBUG=schedtrace; 0: none */
     bool scheddetail;
-    void (*print)(void *arg, const char *text, size_t size); /* the program's prints; NULL: nowhere */
+    void (*print)(void *arg, const char *text,
+                  size_t size); /* the program's prints; NULL: nowhere */
     void (*sched_line)(void *arg, const char *text, size_t size); /* SCHED lines */
     void *arg;
 };
@@ -49,10 +52,12 @@ enum counter_id {
 
 struct core {
     const char *host;
-    struct hostm *(*init)(const struct world_opts *o, void **arg); /* gives m0; allocates from the host's arena */
+    struct hostm *(*init)(const struct world_opts *o,
+                          void **arg); /* gives m0; allocates from the host's arena */
     void (*run_m0)(void *arg);
     void (*sighandler)(void *arg);
-    struct runtime *(*runtime)(void);         /* the world, for code that is compiled with the same host.h */
+    struct runtime *(*runtime)(
+        void); /* the world, for code that is compiled with the same host.h */
     void (*counters)(uint64_t out[COUNTER_COUNT]);
     int32_t (*gomaxprocs)(void);
 };

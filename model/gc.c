@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A collection: sweep termination and the start of marking (one stop of the world), concurrent marking, mark termination (another),
- * concurrent sweeping. The starter is an allocating G, runtime.GC, or the forced-GC helper; the last worker ends the cycle.
- * gcsema is held for the whole cycle, worldsema around the stops. */
+/* A collection: sweep termination and the start of marking (one stop of the world), concurrent
+ * marking, mark termination (another), concurrent sweeping. The starter is an allocating G,
+ * runtime.GC, or the forced-GC helper; the last worker ends the cycle. gcsema is held for the whole
+ * cycle, worldsema around the stops. */
 #include "objs.h"
 
 enum { SPAN_BYTES = 8192, SWEEP_BATCH = 10 };
 enum { STW_SWEEP_TERM = 2, STW_MARK_TERM = 3 };
 
-static void gc_init(void) {
+static void gc_init(void)
+{
     struct gcController *c = &rt->gc;
     lockInit(&c->central, lockRankMheap);
     lockInit(&c->assistLock, lockRankAssistQueue);
@@ -22,19 +24,22 @@ static void gc_init(void) {
     gc_commit();
 }
 
-static void gc_p_init(struct p *pp) {
+static void gc_p_init(struct p *pp)
+{
     pp->gc.mode = gcNotWorker;
     pp->gc.cache_left = 0;
 }
 
-static void gc_p_destroy(struct p *pp) {
+static void gc_p_destroy(struct p *pp)
+{
     if (rt->gc.phase != GCoff && prof->gcworker_preassign)
         throw("p destroy during a GC phase");
     pp->gc.cache_left = 0; /* the rest of the span goes back to the central list */
 }
 
 /* gcTrigger.test. */
-static bool trigger_test(enum gcTrigger kind, int64_t n) {
+static bool trigger_test(enum gcTrigger kind, int64_t n)
+{
     struct gcController *c = &rt->gc;
     if (c->phase != GCoff)
         return false;
@@ -49,22 +54,23 @@ static bool trigger_test(enum gcTrigger kind, int64_t n) {
         int64_t last = a_load(&c->last_gc);
         return last != 0 && n - last > prof->forcegc_ns;
     }
-    case gcTriggerCycle:
-        return (int32_t)((uint32_t)n - a_load(&c->cycles)) > 0;
+    case gcTriggerCycle: return (int32_t)((uint32_t)n - a_load(&c->cycles)) > 0;
     }
     throw("gcTrigger: bad kind");
 }
 
 /* ---- starting ---- */
 
-static bool starter_parked(struct g *gp, void *unused) {
+static bool starter_parked(struct g *gp, void *unused)
+{
     (void)unused;
     a_store(&rt->gc.starter, gp);
     return true;
 }
 
 /* gcBgMarkStartWorkers, one worker a turn: the starter waits until it runs. */
-static enum opres step_gcWorkers(struct g *gp) {
+static enum opres step_gcWorkers(struct g *gp)
+{
     struct gcController *c = &rt->gc;
     if (c->nworkers >= a_load_rlx(&rt->gomaxprocs))
         return OP_DONE;
@@ -80,14 +86,16 @@ static enum opres step_gcWorkers(struct g *gp) {
 }
 
 /* gcStart. gp->opobj holds the kind of trigger and gp->opval its argument, across the waits. */
-static enum opres gcStart(struct g *gp, enum gcTrigger kind, int64_t n) {
+static enum opres gcStart(struct g *gp, enum gcTrigger kind, int64_t n)
+{
     gp->opobj = (void *)(uintptr_t)kind;
     gp->opval = n;
     push_step(gp, STEP_gcStartTest);
     return semacquire(gp, &rt->gc.startSema);
 }
 
-static enum opres step_gcStartTest(struct g *gp) {
+static enum opres step_gcStartTest(struct g *gp)
+{
     if (!trigger_test((enum gcTrigger)(uintptr_t)gp->opobj, gp->opval)) {
         semrelease(&rt->gc.startSema);
         return OP_DONE;
@@ -99,7 +107,8 @@ static enum opres step_gcStartTest(struct g *gp) {
 }
 
 /* The first stop. */
-static enum opres step_gcStartStop(struct g *gp) {
+static enum opres step_gcStartStop(struct g *gp)
+{
     struct gcController *c = &rt->gc;
     stopTheWorldWithSema(STW_SWEEP_TERM, /*pseudo_wait*/ false);
     a_store(&c->sweepLeft, 0); /* finishsweep_m */
@@ -120,19 +129,22 @@ static enum opres step_gcStartStop(struct g *gp) {
 
 /* ---- ending ---- */
 
-static enum opres gcMarkDone(struct g *gp) {
+static enum opres gcMarkDone(struct g *gp)
+{
     push_step(gp, STEP_markDone);
     return semacquire(gp, &rt->gc.markDoneSema);
 }
 
-static bool marking_is_done(void) {
+static bool marking_is_done(void)
+{
     struct gcController *c = &rt->gc;
     if (c->phase != GCmark || a_load(&c->active) != 0)
         return false;
     return a_load(&c->remaining) <= 0;
 }
 
-static enum opres step_markDone(struct g *gp) {
+static enum opres step_markDone(struct g *gp)
+{
     if (!marking_is_done()) {
         semrelease(&rt->gc.markDoneSema);
         return OP_DONE;
@@ -141,13 +153,17 @@ static enum opres step_markDone(struct g *gp) {
     return semacquire(gp, &rt->worldsema);
 }
 
-static void flush_nothing(struct p *pp) {
-    (void)pp; /* write barrier buffers and local work: the model has one pool, the barrier's cost is what counts */
+static void flush_nothing(struct p *pp)
+{
+    (void)pp; /* write barrier buffers and local work: the model has one pool, the barrier's cost is
+                 what counts */
     work(safepoint_fn);
 }
 
-/* forEachP with its caller marked waiting since 1.22: two who want each other's P would never end. */
-static void ragged_barrier(struct g *gp, void (*fn)(struct p *), enum waitreason reason) {
+/* forEachP with its caller marked waiting since 1.22: two who want each other's P would never end.
+ */
+static void ragged_barrier(struct g *gp, void (*fn)(struct p *), enum waitreason reason)
+{
     if (prof->foreachp_pseudo_wait)
         casGToWaiting(gp, Grunning, reason);
     forEachP(fn);
@@ -156,7 +172,8 @@ static void ragged_barrier(struct g *gp, void (*fn)(struct p *), enum waitreason
 }
 
 /* resetLive and commit: everything allocated during the cycle was marked. */
-static void count_marked(void) {
+static void count_marked(void)
+{
     struct gcController *c = &rt->gc;
     int64_t live = a_load(&c->heapLive);
     c->runway = live - c->allocatedInMark;
@@ -167,7 +184,8 @@ static void count_marked(void) {
 }
 
 /* gcWakeAllAssists. */
-static void wake_assists(void) {
+static void wake_assists(void)
+{
     struct gcController *c = &rt->gc;
     lock(&c->assistLock);
     struct gList list = {.head = c->assistQueue.head, .size = c->assistQueue.size};
@@ -177,7 +195,8 @@ static void wake_assists(void) {
     unlock(&c->assistLock);
 }
 
-static void wake_sweeper(void) {
+static void wake_sweeper(void)
+{
     struct gcController *c = &rt->gc;
     lock(&c->sweepLock);
     if (c->sweepParked) {
@@ -187,13 +206,15 @@ static void wake_sweeper(void) {
     unlock(&c->sweepLock);
 }
 
-static void flush_mcache(struct p *pp) {
+static void flush_mcache(struct p *pp)
+{
     pp->gc.cache_left = 0;
     work(safepoint_fn);
 }
 
 /* The second stop, and gcMarkTermination. */
-static enum opres step_markTerm(struct g *gp) {
+static enum opres step_markTerm(struct g *gp)
+{
     struct gcController *c = &rt->gc;
     ragged_barrier(gp, flush_nothing, waitReasonGCMarkTermination);
     stopTheWorldWithSema(STW_MARK_TERM, /*pseudo_wait*/ false);
@@ -224,7 +245,8 @@ static enum opres step_markTerm(struct g *gp) {
 /* ---- sweeping ---- */
 
 /* Sweeps up to n spans; false: all are swept. */
-static bool sweep_some(int64_t n) {
+static bool sweep_some(int64_t n)
+{
     struct gcController *c = &rt->gc;
     for (; n > 0; n--) {
         if (a_load(&c->sweepLeft) <= 0)
@@ -237,7 +259,8 @@ static bool sweep_some(int64_t n) {
 }
 
 /* mgcsweep.go bgsweep: yields every few spans, parks when all is clean. */
-static enum opres step_bgsweep(struct g *gp) {
+static enum opres step_bgsweep(struct g *gp)
+{
     struct gcController *c = &rt->gc;
     push_step(gp, STEP_bgsweep);
     if (sweep_some(SWEEP_BATCH))
@@ -254,7 +277,8 @@ static enum opres step_bgsweep(struct g *gp) {
 /* ---- runtime.GC ---- */
 
 /* gcWaitOnMark: until the marking of cycle opval is over. */
-static enum opres step_gcWaitOnMark(struct g *gp) {
+static enum opres step_gcWaitOnMark(struct g *gp)
+{
     struct gcController *c = &rt->gc;
     lock(&c->sweepWaiters);
     uint32_t marks = a_load(&c->cycles);
@@ -269,19 +293,22 @@ static enum opres step_gcWaitOnMark(struct g *gp) {
     return goparkunlock(gp, &c->sweepWaiters, waitReasonWaitForGCCycle);
 }
 
-static enum opres runtime_GC(struct g *gp) {
+static enum opres runtime_GC(struct g *gp)
+{
     gp->opval = a_load(&rt->gc.cycles);
     push_step(gp, STEP_gcForce);
     return step_gcWaitOnMark(gp);
 }
 
-static enum opres step_gcForce(struct g *gp) {
+static enum opres step_gcForce(struct g *gp)
+{
     push_step(gp, STEP_gcSweepAll);
     push_step(gp, STEP_gcWaitOnMark);
     return gcStart(gp, gcTriggerCycle, gp->opval + 1);
 }
 
-static enum opres step_gcSweepAll(struct g *gp) {
+static enum opres step_gcSweepAll(struct g *gp)
+{
     if (a_load(&rt->gc.cycles) != (uint32_t)gp->opval || !sweep_some(1))
         return OP_DONE;
     push_step(gp, STEP_gcSweepAll);
@@ -291,7 +318,8 @@ static enum opres step_gcSweepAll(struct g *gp) {
 /* ---- periodic ---- */
 
 /* proc.go forcegchelper. */
-static enum opres step_forcegc(struct g *gp) {
+static enum opres step_forcegc(struct g *gp)
+{
     struct gcController *c = &rt->gc;
     lock(&c->forcegcLock);
     a_store(&c->forcegcIdle, true);
@@ -299,12 +327,14 @@ static enum opres step_forcegc(struct g *gp) {
     return goparkunlock(gp, &c->forcegcLock, waitReasonForceGCIdle);
 }
 
-static enum opres step_forcegcGo(struct g *gp) {
+static enum opres step_forcegcGo(struct g *gp)
+{
     push_step(gp, STEP_forcegc);
     return gcStart(gp, gcTriggerTime, nanotime());
 }
 
-static void gc_sysmon(int64_t now) {
+static void gc_sysmon(int64_t now)
+{
     struct gcController *c = &rt->gc;
     if (!trigger_test(gcTriggerTime, now) || !a_load(&c->forcegcIdle))
         return;
@@ -316,13 +346,15 @@ static void gc_sysmon(int64_t now) {
     unlock(&c->forcegcLock);
 }
 
-static enum opres step_bgscavenge(struct g *gp) {
+static enum opres step_bgscavenge(struct g *gp)
+{
     push_step(gp, STEP_bgscavenge);
     return gopark(gp, NULL, NULL, waitReasonGCScavengeWait);
 }
 
 /* gcenable's channel of two: main receives once for the sweeper and once for the scavenger. */
-static void enable_send(void) {
+static void enable_send(void)
+{
     struct gcController *c = &rt->gc;
     struct g *gp = a_xchg(&c->starter, (struct g *)NULL);
     if (gp != NULL)
@@ -331,17 +363,20 @@ static void enable_send(void) {
         c->enabled++;
 }
 
-static enum opres step_bgsweepStart(struct g *gp) {
+static enum opres step_bgsweepStart(struct g *gp)
+{
     enable_send();
     return step_bgsweep(gp);
 }
 
-static enum opres step_bgscavengeStart(struct g *gp) {
+static enum opres step_bgscavengeStart(struct g *gp)
+{
     enable_send();
     return step_bgscavenge(gp);
 }
 
-static enum opres step_gcEnabled(struct g *gp) {
+static enum opres step_gcEnabled(struct g *gp)
+{
     struct gcController *c = &rt->gc;
     if (c->enabled > 0) {
         c->enabled--;
@@ -350,8 +385,10 @@ static enum opres step_gcEnabled(struct g *gp) {
     return gopark(gp, starter_parked, NULL, waitReasonChanReceive);
 }
 
-/* runtime.main: init starts forcegchelper, gcenable the sweeper and the scavenger, and waits until both run. */
-static enum opres gc_enable(struct g *gp) {
+/* runtime.main: init starts forcegchelper, gcenable the sweeper and the scavenger, and waits until
+ * both run. */
+static enum opres gc_enable(struct g *gp)
+{
     rt->gc.forcegcG = newsysproc(STEP_forcegc, NULL);
     rt->gc.sweepG = newsysproc(STEP_bgsweepStart, NULL);
     (void)newsysproc(STEP_bgscavengeStart, NULL);
@@ -361,7 +398,8 @@ static enum opres gc_enable(struct g *gp) {
     return OP_DONE;
 }
 
-static enum opres step_gcReady(struct g *gp) {
+static enum opres step_gcReady(struct g *gp)
+{
     (void)gp;
     gomaxprocs_updater_start();
     return OP_DONE;

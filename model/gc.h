@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The collector as the scheduler feels it: when it starts, what it runs where and for how long, whom it stops. There are no objects:
- * the heap is a number of bytes, of which the program says how many stay reachable. Included by runtime2.h.
+/* The collector as the scheduler feels it: when it starts, what it runs where and for how long,
+ * whom it stops. There are no objects: the heap is a number of bytes, of which the program says how
+ * many stay reachable. Included by runtime2.h.
  *
  *   gcpacer.c  how much work, how many workers, which P runs one          (mgcpacer.go)
  *   gcwork.c   marking: workers, assists, credit                          (mgc.go, mgcmark.go)
- *   gc.c       the cycle: start, mark termination, sweep, triggers        (mgc.go, mgcsweep.go, proc.go forcegchelper)
- *   malloc.c   allocation: the P's cache, the central list, the trigger   (malloc.go, mcache.go)
+ *   gc.c       the cycle: start, mark termination, sweep, triggers        (mgc.go, mgcsweep.go,
+ * proc.go forcegchelper) malloc.c   allocation: the P's cache, the central list, the trigger
+ * (malloc.go, mcache.go)
  */
 #ifndef MODEL_GC_H
 #define MODEL_GC_H
@@ -19,12 +21,12 @@ struct gcp {
     struct g *nextMarkWorker; /* 1.26+: placed here by the restart of the world */
     int64_t fractionalTime;   /* ns of this cycle */
     int64_t workerStart;
-    int64_t cache_left;       /* bytes of mcache that can be handed out without a lock */
+    int64_t cache_left; /* bytes of mcache that can be handed out without a lock */
 };
 
 struct gcController {
     ATOMIC(uint32_t) blackenEnabled;
-    uint32_t phase;           /* changes while the world is stopped */
+    uint32_t phase; /* changes while the world is stopped */
     ATOMIC(uint32_t) cycles;
     maskword startSema, markDoneSema;
 
@@ -33,8 +35,8 @@ struct gcController {
     ATOMIC(int64_t) reachable; /* what the program holds */
     ATOMIC(int64_t) trigger;
     int64_t heapMarked, goal;
-    int64_t allocatedInMark;   /* heapLive when the cycle began, to know what was allocated black */
-    int64_t runway;            /* allocated during the last mark phase */
+    int64_t allocatedInMark; /* heapLive when the cycle began, to know what was allocated black */
+    int64_t runway;          /* allocated during the last mark phase */
     struct mutex central;
 
     /* marking */
@@ -44,21 +46,23 @@ struct gcController {
     ATOMIC(int64_t) assistRatio; /* bytes to scan per byte allocated, << 16 */
     int64_t markStart;
     ATOMIC(int32_t) dedicatedNeeded;
-    int64_t fracNum, fracDen;  /* fractional goal; 0/1 none */
+    int64_t fracNum, fracDen; /* fractional goal; 0/1 none */
     ATOMIC(int32_t) idleWorkers;
     int32_t idleMax;
 
-    /* workers: Gs by index; the pool of waiting ones is a lock-free stack, index + 1 | counter << 32 */
+    /* workers: Gs by index; the pool of waiting ones is a lock-free stack, index + 1 | counter <<
+     * 32 */
     struct g **workers;
     int32_t nworkers, workers_cap;
     ATOMIC(uint64_t) pool;
-    struct note ready;         /* <=1.22: a worker says that it runs */
-    ATOMIC(struct g *) starter; /* parked until it does (1.23+), or until gcenable's goroutines do */
-    int32_t enabled;            /* those that did before main waited */
+    struct note ready; /* <=1.22: a worker says that it runs */
+    ATOMIC(struct g *)
+    starter;         /* parked until it does (1.23+), or until gcenable's goroutines do */
+    int32_t enabled; /* those that did before main waited */
 
     struct mutex assistLock;
     struct gQueue assistQueue;
-    ATOMIC(int32_t) nassist;   /* length of the queue, peeked */
+    ATOMIC(int32_t) nassist; /* length of the queue, peeked */
     struct mutex sweepWaiters;
     struct gList sweepWaitList;
 
@@ -70,7 +74,7 @@ struct gcController {
     struct mutex forcegcLock;
     struct g *forcegcG;
     ATOMIC(bool) forcegcIdle;
-    ATOMIC(int64_t) last_gc;   /* ns; 0: none yet */
+    ATOMIC(int64_t) last_gc; /* ns; 0: none yet */
 };
 
 struct p;
@@ -78,22 +82,23 @@ struct g;
 enum opres;
 
 /* ---- for the scheduler ---- */
-static void gc_init(void);                       /* once, before the first P */
-static enum opres gc_enable(struct g *gp);       /* runtime.main: starts the system goroutines */
+static void gc_init(void);                 /* once, before the first P */
+static enum opres gc_enable(struct g *gp); /* runtime.main: starts the system goroutines */
 static void gc_p_init(struct p *pp);
 static void gc_p_destroy(struct p *pp);
-static bool gc_blacken(void);                    /* marking is on */
+static bool gc_blacken(void);                                      /* marking is on */
 static struct g *gc_findRunnableWorker(struct p *pp, int64_t now); /* made runnable, in limbo */
 static bool gc_shouldScheduleWorker(struct p *pp);
-static struct g *gc_idleWorker(struct p *pp);    /* step 11: still waiting */
-static struct g *gc_checkIdleNoP(struct p **pp); /* step 15c: still waiting; *pp taken from the idle list */
-static void gc_releaseNextWorker(struct p *pp);  /* 1.26+ */
+static struct g *gc_idleWorker(struct p *pp); /* step 11: still waiting */
+static struct g *gc_checkIdleNoP(
+    struct p **pp); /* step 15c: still waiting; *pp taken from the idle list */
+static void gc_releaseNextWorker(struct p *pp); /* 1.26+ */
 static bool gc_assignWaitingWorker(struct p *pp, int64_t now);
-static void gc_sysmon(int64_t now);              /* periodic GC */
-static void gc_flushAssistCredit(struct g *gp);  /* gdestroy */
+static void gc_sysmon(int64_t now);             /* periodic GC */
+static void gc_flushAssistCredit(struct g *gp); /* gdestroy */
 
 /* ---- for programs (interp.c) ---- */
 static enum opres gc_alloc(struct g *gp, int64_t bytes, bool live); /* mallocgc */
-static void gc_free(int64_t bytes);                                /* live memory becomes garbage */
+static void gc_free(int64_t bytes); /* live memory becomes garbage */
 static enum opres runtime_GC(struct g *gp);
 #endif

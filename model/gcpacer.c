@@ -4,9 +4,11 @@
 
 enum { HEAP_MIN = 4 << 20, ROOT_BYTES_PER_G = 1024 };
 
-/* gcControllerState.commit: the next goal and trigger. The trigger leaves room for what was allocated during the last marking, within
- * 70 and 95 % of the way from the marked heap to the goal. */
-static void gc_commit(void) {
+/* gcControllerState.commit: the next goal and trigger. The trigger leaves room for what was
+ * allocated during the last marking, within 70 and 95 % of the way from the marked heap to the
+ * goal. */
+static void gc_commit(void)
+{
     struct gcController *c = &rt->gc;
     if (prof->gc_percent < 0) {
         c->goal = INT64_MAX;
@@ -21,8 +23,10 @@ static void gc_commit(void) {
     a_store(&c->trigger, trigger < lo ? lo : trigger > hi ? hi : trigger);
 }
 
-/* gcControllerState.revise: what an allocated byte has to pay, so that marking ends before the goal is reached. */
-static void gc_revise(void) {
+/* gcControllerState.revise: what an allocated byte has to pay, so that marking ends before the goal
+ * is reached. */
+static void gc_revise(void)
+{
     struct gcController *c = &rt->gc;
     int64_t left = a_load(&c->remaining);
     int64_t room = c->goal - a_load(&c->heapLive);
@@ -33,9 +37,10 @@ static void gc_revise(void) {
     a_store(&c->assistRatio, (left << 16) / room);
 }
 
-/* startCycle's workers: 25 % of the Ps. Rounded to whole Ps when that is within 30 %, else the difference is spread as a share of every
- * P's time. Periodic cycles leave idle Ps alone. */
-static void gc_startCycle_workers(int32_t procs, enum gcTrigger trigger) {
+/* startCycle's workers: 25 % of the Ps. Rounded to whole Ps when that is within 30 %, else the
+ * difference is spread as a share of every P's time. Periodic cycles leave idle Ps alone. */
+static void gc_startCycle_workers(int32_t procs, enum gcTrigger trigger)
+{
     struct gcController *c = &rt->gc;
     int64_t total = (int64_t)procs * prof->gc_util_percent; /* hundredths of a P */
     int64_t dedicated = (total + 50) / 100;
@@ -58,7 +63,8 @@ static void gc_startCycle_workers(int32_t procs, enum gcTrigger trigger) {
 }
 
 /* startCycle and gcPrepareMarkRoots. The world is stopped. */
-static void gc_startCycle(enum gcTrigger trigger) {
+static void gc_startCycle(enum gcTrigger trigger)
+{
     struct gcController *c = &rt->gc;
     int32_t procs = a_load_rlx(&rt->gomaxprocs);
     gc_startCycle_workers(procs, trigger);
@@ -77,7 +83,8 @@ static void gc_startCycle(enum gcTrigger trigger) {
 
 /* ---- the pool of workers that wait ---- */
 
-static void workers_push(struct g *gp) {
+static void workers_push(struct g *gp)
+{
     struct gcController *c = &rt->gc;
     uint64_t index = (uint64_t)(uint32_t)gp->group; /* a worker's group is its index + 1 */
     for (;;) {
@@ -89,7 +96,8 @@ static void workers_push(struct g *gp) {
     }
 }
 
-static struct g *workers_pop(void) {
+static struct g *workers_pop(void)
+{
     struct gcController *c = &rt->gc;
     for (;;) {
         uint64_t old = a_load(&c->pool);
@@ -110,12 +118,14 @@ static struct g *workers_pop(void) {
 static bool gc_blacken(void) { return a_load_rlx(&rt->gc.blackenEnabled) != 0; }
 
 /* gcShouldScheduleWorker, gcMarkWorkAvailable before. */
-static bool gc_shouldScheduleWorker(struct p *pp) {
+static bool gc_shouldScheduleWorker(struct p *pp)
+{
     (void)pp; /* the P's own gcw: work is taken from one pool here */
     return a_load(&rt->gc.remaining) > 0;
 }
 
-static bool dec_if_positive(void) {
+static bool dec_if_positive(void)
+{
     for (;;) {
         int32_t v = a_load(&rt->gc.dedicatedNeeded);
         if (v <= 0)
@@ -125,13 +135,16 @@ static bool dec_if_positive(void) {
     }
 }
 
-static bool fraction_used_up(struct p *pp, int64_t now) {
+static bool fraction_used_up(struct p *pp, int64_t now)
+{
     int64_t delta = now - rt->gc.markStart;
-    return delta > 0 && pp->gc.fractionalTime / 1000 * rt->gc.fracDen > delta / 1000 * rt->gc.fracNum;
+    return delta > 0 &&
+           pp->gc.fractionalTime / 1000 * rt->gc.fracDen > delta / 1000 * rt->gc.fracNum;
 }
 
 /* findRunnableGCWorker's choice, assignWaitingGCWorker since 1.26. */
-static struct g *choose_worker(struct p *pp, int64_t now) {
+static struct g *choose_worker(struct p *pp, int64_t now)
+{
     struct gcController *c = &rt->gc;
     if (!gc_shouldScheduleWorker(pp))
         return NULL;
@@ -151,12 +164,14 @@ static struct g *choose_worker(struct p *pp, int64_t now) {
     return gp;
 }
 
-static bool gc_assignWaitingWorker(struct p *pp, int64_t now) {
+static bool gc_assignWaitingWorker(struct p *pp, int64_t now)
+{
     pp->gc.nextMarkWorker = choose_worker(pp, now);
     return pp->gc.nextMarkWorker != NULL;
 }
 
-static struct g *gc_findRunnableWorker(struct p *pp, int64_t now) {
+static struct g *gc_findRunnableWorker(struct p *pp, int64_t now)
+{
     struct g *gp = pp->gc.nextMarkWorker;
     pp->gc.nextMarkWorker = NULL;
     if (gp == NULL)
@@ -168,15 +183,18 @@ static struct g *gc_findRunnableWorker(struct p *pp, int64_t now) {
     return gp;
 }
 
-static void markWorkerStop(enum gcMarkWorkerMode mode) {
+static void markWorkerStop(enum gcMarkWorkerMode mode)
+{
     if (mode == gcDedicated)
         a_add(&rt->gc.dedicatedNeeded, 1);
     else if (mode == gcIdle)
         a_add(&rt->gc.idleWorkers, -1);
 }
 
-/* releaseNextGCMarkWorker (1.26+): the P does something else; the worker it was promised goes back. */
-static void gc_releaseNextWorker(struct p *pp) {
+/* releaseNextGCMarkWorker (1.26+): the P does something else; the worker it was promised goes back.
+ */
+static void gc_releaseNextWorker(struct p *pp)
+{
     struct g *gp = pp->gc.nextMarkWorker;
     if (gp == NULL)
         return;
@@ -186,7 +204,8 @@ static void gc_releaseNextWorker(struct p *pp) {
 }
 
 /* addIdleMarkWorker: room for one more idle-priority worker? */
-static bool addIdleMarkWorker(void) {
+static bool addIdleMarkWorker(void)
+{
     for (;;) {
         int32_t n = a_load(&rt->gc.idleWorkers);
         if (n >= rt->gc.idleMax)
@@ -196,7 +215,8 @@ static bool addIdleMarkWorker(void) {
     }
 }
 
-static struct g *take_idle_worker(struct p *pp) {
+static struct g *take_idle_worker(struct p *pp)
+{
     struct g *gp = workers_pop();
     if (gp == NULL) {
         markWorkerStop(gcIdle);
@@ -207,16 +227,19 @@ static struct g *take_idle_worker(struct p *pp) {
 }
 
 /* findRunnable step 11: nothing else to do on this P. */
-static struct g *gc_idleWorker(struct p *pp) {
+static struct g *gc_idleWorker(struct p *pp)
+{
     if (!gc_shouldScheduleWorker(pp) || !addIdleMarkWorker())
         return NULL;
     return take_idle_worker(pp);
 }
 
 /* proc.go checkIdleGCNoP: after the P was given up. */
-static struct g *gc_checkIdleNoP(struct p **pp) {
+static struct g *gc_checkIdleNoP(struct p **pp)
+{
     struct gcController *c = &rt->gc;
-    if (a_load(&c->blackenEnabled) == 0 || a_load(&c->idleWorkers) >= c->idleMax || a_load(&c->remaining) <= 0)
+    if (a_load(&c->blackenEnabled) == 0 || a_load(&c->idleWorkers) >= c->idleMax ||
+        a_load(&c->remaining) <= 0)
         return NULL;
     lock(&sched->lock);
     struct p *p2 = pidlegetSpinning();

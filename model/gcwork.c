@@ -3,23 +3,25 @@
 #include "interp.h"
 
 enum {
-    DRAIN_BYTES = 16 << 10,     /* taken at once: what gcDrain does between two looks at its flags */
-    IDLE_CHECK_BYTES = 100000,  /* idleCheckThreshold */
-    CREDIT_SLACK = 2000,        /* gcCreditSlack */
-    OVER_ASSIST = 64 << 10,     /* gcOverAssistWork */
+    DRAIN_BYTES = 16 << 10,    /* taken at once: what gcDrain does between two looks at its flags */
+    IDLE_CHECK_BYTES = 100000, /* idleCheckThreshold */
+    CREDIT_SLACK = 2000,       /* gcCreditSlack */
+    OVER_ASSIST = 64 << 10,    /* gcOverAssistWork */
     ASSIST_MAX = 1 << 30
 };
 
 static void gcBeginWork(void) { a_add(&rt->gc.active, 1); }
 
 /* True: the last one out, and nothing is left: marking may be done. */
-static bool gcEndWork(void) {
+static bool gcEndWork(void)
+{
     int32_t active = a_add(&rt->gc.active, -1);
     return active == 0 && a_load(&rt->gc.remaining) <= 0;
 }
 
 /* Takes up to `want` bytes of work. */
-static int64_t take_work(int64_t want) {
+static int64_t take_work(int64_t want)
+{
     for (;;) {
         int64_t left = a_load(&rt->gc.remaining);
         if (left <= 0)
@@ -30,15 +32,19 @@ static int64_t take_work(int64_t want) {
     }
 }
 
-/* Scans n bytes. A request to preempt cuts the burst, not the scan: who drains looks at the flag between two scans. */
-static void scan(int64_t n) {
+/* Scans n bytes. A request to preempt cuts the burst, not the scan: who drains looks at the flag
+ * between two scans. */
+static void scan(int64_t n)
+{
     int64_t left = n * prof->gc_mark_ns_per_kb / 1024;
     while (left > 0)
         left = burst(left, BURST_CUT);
 }
 
-/* mgcmark.go gcFlushBgCredit: pays waiting assists first, in order; what is left is for those who come. */
-static void gcFlushBgCredit(int64_t work_done) {
+/* mgcmark.go gcFlushBgCredit: pays waiting assists first, in order; what is left is for those who
+ * come. */
+static void gcFlushBgCredit(int64_t work_done)
+{
     struct gcController *c = &rt->gc;
     if (a_load_rlx(&c->nassist) == 0) {
         a_add(&c->bgScanCredit, work_done);
@@ -66,7 +72,8 @@ static void gcFlushBgCredit(int64_t work_done) {
 }
 
 /* pollFractionalWorkerExit: over 1.2 times the share. */
-static bool fraction_exceeded(struct p *pp) {
+static bool fraction_exceeded(struct p *pp)
+{
     struct gcController *c = &rt->gc;
     int64_t now = nanotime(), delta = now - c->markStart;
     int64_t self = pp->gc.fractionalTime + (now - pp->gc.workerStart);
@@ -74,7 +81,9 @@ static bool fraction_exceeded(struct p *pp) {
 }
 
 /* Must a worker of this mode stop here? A dedicated one with until_preempt false never does. */
-static bool drain_over(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, bool until_preempt, int64_t *unchecked) {
+static bool drain_over(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, bool until_preempt,
+                       int64_t *unchecked)
+{
     if (until_preempt && a_load_rlx(&gp->preempt))
         return true;
     if (mode == gcFractional)
@@ -86,7 +95,8 @@ static bool drain_over(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, b
 }
 
 /* mgcmark.go gcDrain. */
-static void gcDrain(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, bool until_preempt) {
+static void gcDrain(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, bool until_preempt)
+{
     int64_t credit = 0, unchecked = 0;
     for (;;) {
         if (drain_over(gp, pp, mode, until_preempt, &unchecked))
@@ -108,7 +118,8 @@ static void gcDrain(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, bool
 }
 
 /* A preempted dedicated worker keeps its P to itself: the P's Gs go where others find them. */
-static void give_ring_away(struct p *pp) {
+static void give_ring_away(struct p *pp)
+{
     if (!prof->runqdrain)
         return;
     struct gQueue q = runqdrain(pp);
@@ -120,7 +131,8 @@ static void give_ring_away(struct p *pp) {
 }
 
 /* The body of gcBgMarkWorker, on g0. True: marking may be done. */
-static bool worker_body(struct g *gp, struct p *pp) {
+static bool worker_body(struct g *gp, struct p *pp)
+{
     enum gcMarkWorkerMode mode = (enum gcMarkWorkerMode)pp->gc.mode;
     if (!gc_blacken())
         throw("gcBgMarkWorker: blackening not enabled");
@@ -145,21 +157,25 @@ static bool worker_body(struct g *gp, struct p *pp) {
     return gcEndWork();
 }
 
-/* Parks the worker; unlockf puts it into the pool and ends the pinning that it was created or woken with. */
-static bool worker_to_pool(struct g *gp, void *unused) {
+/* Parks the worker; unlockf puts it into the pool and ends the pinning that it was created or woken
+ * with. */
+static bool worker_to_pool(struct g *gp, void *unused)
+{
     (void)unused;
     releasem(getm());
     workers_push(gp);
     return true;
 }
 
-static enum opres worker_park(struct g *gp) {
+static enum opres worker_park(struct g *gp)
+{
     push_step(gp, STEP_bgMarkWorker);
     return gopark(gp, worker_to_pool, NULL, waitReasonGCWorkerIdle);
 }
 
 /* mgc.go gcBgMarkWorker, first turn: tells whoever started it. */
-static enum opres step_bgMarkWorkerStart(struct g *gp) {
+static enum opres step_bgMarkWorkerStart(struct g *gp)
+{
     struct gcController *c = &rt->gc;
     acquirem();
     if (prof->gc_start_by_chan) {
@@ -173,7 +189,8 @@ static enum opres step_bgMarkWorkerStart(struct g *gp) {
 }
 
 /* ... every other turn: findRunnable gave it this P. */
-static enum opres step_bgMarkWorker(struct g *gp) {
+static enum opres step_bgMarkWorker(struct g *gp)
+{
     struct m *mp = acquirem();
     if (!worker_body(gp, mp_p(mp)))
         return worker_park(gp);
@@ -182,7 +199,8 @@ static enum opres step_bgMarkWorker(struct g *gp) {
     return gcMarkDone(gp);
 }
 
-static enum opres step_bgMarkWorkerAgain(struct g *gp) {
+static enum opres step_bgMarkWorkerAgain(struct g *gp)
+{
     acquirem();
     return worker_park(gp);
 }
@@ -190,7 +208,8 @@ static enum opres step_bgMarkWorkerAgain(struct g *gp) {
 /* ---- assists ---- */
 
 /* mgcmark.go gcParkAssist: waits for credit. False: there is some already. */
-static bool gcParkAssist(struct g *gp, enum opres *r) {
+static bool gcParkAssist(struct g *gp, enum opres *r)
+{
     struct gcController *c = &rt->gc;
     *r = OP_DONE;
     lock(&c->assistLock);
@@ -213,7 +232,8 @@ static bool gcParkAssist(struct g *gp, enum opres *r) {
 }
 
 /* gcAssistAlloc1: marks on the own P. True: marking may be done. */
-static bool assist_mark(struct g *gp, int64_t scan_work, int64_t ratio) {
+static bool assist_mark(struct g *gp, int64_t scan_work, int64_t ratio)
+{
     int64_t start = host_now(), done = 0;
     gcBeginWork();
     casGToWaiting(gp, Grunning, waitReasonGCAssistMarking);
@@ -234,7 +254,8 @@ static bool assist_mark(struct g *gp, int64_t scan_work, int64_t ratio) {
 }
 
 /* Steals what the background earned. Gives the work that is left to do. */
-static int64_t steal_credit(struct g *gp, int64_t scan_work, int64_t debt, int64_t ratio) {
+static int64_t steal_credit(struct g *gp, int64_t scan_work, int64_t debt, int64_t ratio)
+{
     int64_t credit = a_load(&rt->gc.bgScanCredit);
     if (credit <= 0)
         return scan_work;
@@ -246,7 +267,8 @@ static int64_t steal_credit(struct g *gp, int64_t scan_work, int64_t debt, int64
 }
 
 /* mgcmark.go gcAssistAlloc: the G pays its debt. */
-static enum opres gcAssistAlloc(struct g *gp) {
+static enum opres gcAssistAlloc(struct g *gp)
+{
     if (!gc_blacken() || gp->gcAssistBytes >= 0)
         return OP_DONE;
     int64_t ratio = a_load(&rt->gc.assistRatio), debt = -(int64_t)gp->gcAssistBytes;
@@ -266,8 +288,10 @@ static enum opres gcAssistAlloc(struct g *gp) {
     return OP_DONE;
 }
 
-/* After the own marking: still in debt, somebody else must mark for us, or we are to yield first. */
-static enum opres step_assistPay(struct g *gp) {
+/* After the own marking: still in debt, somebody else must mark for us, or we are to yield first.
+ */
+static enum opres step_assistPay(struct g *gp)
+{
     if (gp->gcAssistBytes >= 0 || !gc_blacken())
         return OP_DONE;
     if (a_load_rlx(&gp->preempt)) {
@@ -285,7 +309,8 @@ static enum opres step_assistPay(struct g *gp) {
 static enum opres step_assistAgain(struct g *gp) { return gcAssistAlloc(gp); }
 
 /* gdestroy: credit that a G takes to its grave would be lost. */
-static void gc_flushAssistCredit(struct g *gp) {
+static void gc_flushAssistCredit(struct g *gp)
+{
     if (gc_blacken() && gp->gcAssistBytes > 0) {
         int64_t ratio = a_load(&rt->gc.assistRatio);
         a_add(&rt->gc.bgScanCredit, ((int64_t)gp->gcAssistBytes * ratio) >> 16);

@@ -7,7 +7,8 @@ static void globrunq_resized(void) { a_store_rlx(&sched->runqsize, sched->runq.s
 static bool globrunq_looks_empty(void) { return a_load_rlx(&sched->runqsize) == 0; }
 
 /* proc.go globrunqput. */
-static void globrunqput(struct g *gp) {
+static void globrunqput(struct g *gp)
+{
     gQueue_pushBack(&sched->runq, gp);
     runq_disown(gp);
     getm()->counters[C_grq_puts]++;
@@ -15,14 +16,16 @@ static void globrunqput(struct g *gp) {
 }
 
 /* proc.go globrunqputhead. */
-static void globrunqputhead(struct g *gp) {
+static void globrunqputhead(struct g *gp)
+{
     gQueue_push(&sched->runq, gp);
     runq_disown(gp);
     globrunq_resized();
 }
 
 /* proc.go globrunqputbatch. */
-static void globrunqputbatch(struct gQueue *batch) {
+static void globrunqputbatch(struct gQueue *batch)
+{
     for (struct g *gp = batch->head; gp != NULL; gp = gp->schedlink)
         runq_disown(gp);
     getm()->counters[C_grq_puts] += (uint64_t)batch->size;
@@ -30,7 +33,8 @@ static void globrunqputbatch(struct gQueue *batch) {
     globrunq_resized();
 }
 
-static struct g *globrunq_pop(void) {
+static struct g *globrunq_pop(void)
+{
     struct g *gp = gQueue_pop(&sched->runq);
     if (gp != NULL) {
         runq_own(gp);
@@ -39,7 +43,8 @@ static struct g *globrunq_pop(void) {
     return gp;
 }
 
-static int32_t globrunq_share(int32_t max) {
+static int32_t globrunq_share(int32_t max)
+{
     int32_t n = sched->runq.size / a_load_rlx(&rt->gomaxprocs) + 1;
     if (n > sched->runq.size)
         n = sched->runq.size;
@@ -47,15 +52,18 @@ static int32_t globrunq_share(int32_t max) {
 }
 
 /* proc.go globrunqget(1): the fairness look takes one. */
-static struct g *globrunqget_one(void) {
+static struct g *globrunqget_one(void)
+{
     struct g *gp = globrunq_pop();
     globrunq_resized();
     return gp;
 }
 
-/* proc.go globrunqget (<=1.24), globrunqgetbatch (>=1.25). sched.lock is held. A fair share: the first to run, the others on
- * the own ring. Up to 1.24 they are put there under the lock; since 1.25 they come back in *rest for runqputbatch after it. */
-static struct g *globrunqgetbatch(struct p *pp, struct gQueue *rest) {
+/* proc.go globrunqget (<=1.24), globrunqgetbatch (>=1.25). sched.lock is held. A fair share: the
+ * first to run, the others on the own ring. Up to 1.24 they are put there under the lock;
+ * since 1.25 they come back in *rest for runqputbatch after it. */
+static struct g *globrunqgetbatch(struct p *pp, struct gQueue *rest)
+{
     if (sched->runq.size == 0)
         return NULL;
     int32_t n = globrunq_share((int32_t)runq_cap(pp) / 2);
@@ -72,7 +80,8 @@ static struct g *globrunqgetbatch(struct p *pp, struct gQueue *rest) {
 }
 
 /* The tail of every batch get: the rest goes to the ring, which was empty. */
-static void globrunq_put_rest(struct p *pp, struct gQueue *rest) {
+static void globrunq_put_rest(struct p *pp, struct gQueue *rest)
+{
     if (gQueue_empty(rest))
         return;
     runqputbatch(pp, rest);

@@ -2,8 +2,10 @@
 /* GOMAXPROCS: its default, runtime.GOMAXPROCS(n), and since 1.25 its following of the CPU quota. */
 #include "objs.h"
 
-/* cgroup_linux.go adjustCgroupGOMAXPROCS: the quota rounded up, at least 2, and never above the CPUs. */
-static int32_t quota_procs(int32_t procs) {
+/* cgroup_linux.go adjustCgroupGOMAXPROCS: the quota rounded up, at least 2, and never above the
+ * CPUs. */
+static int32_t quota_procs(int32_t procs)
+{
     int64_t quota_us, period_us;
     if (!host_quota(&quota_us, &period_us))
         return procs;
@@ -14,7 +16,8 @@ static int32_t quota_procs(int32_t procs) {
 }
 
 /* debug.go defaultGOMAXPROCS. */
-static int32_t defaultGOMAXPROCS(void) {
+static int32_t defaultGOMAXPROCS(void)
+{
     int32_t procs = host_ncpu();
     if (prof->auto_gomaxprocs && prof->main_go_line >= 25)
         procs = quota_procs(procs);
@@ -23,14 +26,16 @@ static int32_t defaultGOMAXPROCS(void) {
 
 enum { STW_GOMAXPROCS = 1 };
 
-static void resize_world(int32_t n) {
+static void resize_world(int32_t n)
+{
     stopTheWorldWithSema(STW_GOMAXPROCS, /*pseudo_wait*/ true);
     rt->newprocs = n;
     startTheWorldWithSema(STW_GOMAXPROCS);
 }
 
 /* startTheWorldGC: worldsema is handed over, without yielding. */
-static void release_world(struct g *gp) {
+static void release_world(struct g *gp)
+{
     struct m *mp = acquirem(); /* so that the hand-over does not make us yield */
     (void)semrelease1(gp, &rt->worldsema, /*handoff*/ true);
     releasem(mp);
@@ -39,13 +44,15 @@ static void release_world(struct g *gp) {
 }
 
 /* The instruction's argument; its registers do not change while the G waits. */
-static int64_t procs_arg(const struct g *gp) {
+static int64_t procs_arg(const struct g *gp)
+{
     const struct insn *in = cur_insn(gp);
     return in->b == NOREG ? in->imm : regs(gp)[in->b];
 }
 
 /* debug.go GOMAXPROCS: the old value in R[a]; n <= 0 only asks. */
-static enum opres runtime_GOMAXPROCS(struct g *gp) {
+static enum opres runtime_GOMAXPROCS(struct g *gp)
+{
     int64_t now = a_load_rlx(&rt->gomaxprocs), n = procs_arg(gp);
     set_reg(gp, cur_insn(gp)->a, now);
     if (n <= 0)
@@ -67,7 +74,8 @@ static enum opres runtime_GOMAXPROCS(struct g *gp) {
 
 static enum opres step_procsWorld(struct g *gp) { return semacquire(gp, &rt->worldsema); }
 
-static enum opres step_procsStop(struct g *gp) {
+static enum opres step_procsStop(struct g *gp)
+{
     set_reg(gp, cur_insn(gp)->a, a_load_rlx(&rt->gomaxprocs)); /* another one may have been first */
     resize_world((int32_t)procs_arg(gp));
     release_world(gp);
@@ -77,19 +85,22 @@ static enum opres step_procsStop(struct g *gp) {
 /* ---- following the quota (1.25+) ---- */
 
 /* The helper goroutine: parked until sysmon computes another number. */
-static enum opres step_updateProcsIdle(struct g *gp) {
+static enum opres step_updateProcsIdle(struct g *gp)
+{
     a_store(&sched->updatemaxprocs_idle, true);
     push_step(gp, STEP_updateProcs);
     return gopark(gp, NULL, NULL, waitReasonUpdateGOMAXPROCSIdle);
 }
 
-static enum opres step_updateProcs(struct g *gp) {
+static enum opres step_updateProcs(struct g *gp)
+{
     push_step(gp, STEP_updateProcsStop);
     push_step(gp, STEP_procsWorld);
     return semacquire(gp, &rt->gcsema);
 }
 
-static enum opres step_updateProcsStop(struct g *gp) {
+static enum opres step_updateProcsStop(struct g *gp)
+{
     if (sched->customGOMAXPROCS) {
         release_world(gp);
         return goexit(gp); /* the user has taken over for good */
@@ -100,13 +111,15 @@ static enum opres step_updateProcsStop(struct g *gp) {
     return OP_DONE;
 }
 
-static void gomaxprocs_updater_start(void) {
+static void gomaxprocs_updater_start(void)
+{
     if (prof->auto_gomaxprocs && prof->main_go_line >= 25 && !sched->customGOMAXPROCS)
         sched->updatemaxprocs_g = newsysproc(STEP_updateProcsIdle, NULL);
 }
 
 /* proc.go sysmonUpdateGOMAXPROCS. */
-static void sysmonUpdateGOMAXPROCS(void) {
+static void sysmonUpdateGOMAXPROCS(void)
+{
     if (sched->updatemaxprocs_g == NULL || sched->customGOMAXPROCS)
         return;
     int32_t procs = defaultGOMAXPROCS();

@@ -4,7 +4,8 @@
 
 static bool gQueue_empty(const struct gQueue *q) { return q->head == NULL; }
 
-static void gQueue_push(struct gQueue *q, struct g *gp) { /* at the head */
+static void gQueue_push(struct gQueue *q, struct g *gp)
+{ /* at the head */
     gp->schedlink = q->head;
     q->head = gp;
     if (q->tail == NULL)
@@ -12,7 +13,8 @@ static void gQueue_push(struct gQueue *q, struct g *gp) { /* at the head */
     q->size++;
 }
 
-static void gQueue_pushBack(struct gQueue *q, struct g *gp) {
+static void gQueue_pushBack(struct gQueue *q, struct g *gp)
+{
     gp->schedlink = NULL;
     if (q->tail != NULL)
         q->tail->schedlink = gp;
@@ -23,7 +25,8 @@ static void gQueue_pushBack(struct gQueue *q, struct g *gp) {
 }
 
 /* Moves all of q2 behind q. */
-static void gQueue_pushBackAll(struct gQueue *q, struct gQueue *q2) {
+static void gQueue_pushBackAll(struct gQueue *q, struct gQueue *q2)
+{
     if (q2->tail == NULL)
         return;
     q2->tail->schedlink = NULL;
@@ -36,7 +39,8 @@ static void gQueue_pushBackAll(struct gQueue *q, struct gQueue *q2) {
     *q2 = (struct gQueue){0};
 }
 
-static struct g *gQueue_pop(struct gQueue *q) {
+static struct g *gQueue_pop(struct gQueue *q)
+{
     struct g *gp = q->head;
     if (gp == NULL)
         return NULL;
@@ -49,13 +53,15 @@ static struct g *gQueue_pop(struct gQueue *q) {
 
 static bool gList_empty(const struct gList *l) { return l->head == NULL; }
 
-static void gList_push(struct gList *l, struct g *gp) {
+static void gList_push(struct gList *l, struct g *gp)
+{
     gp->schedlink = l->head;
     l->head = gp;
     l->size++;
 }
 
-static struct g *gList_pop(struct gList *l) {
+static struct g *gList_pop(struct gList *l)
+{
     struct g *gp = l->head;
     if (gp == NULL)
         return NULL;
@@ -65,7 +71,8 @@ static struct g *gList_pop(struct gList *l) {
 }
 
 /* The list as a queue, in list order. */
-static struct gQueue gList_toQueue(struct gList *l) {
+static struct gQueue gList_toQueue(struct gList *l)
+{
     struct gQueue q = {.head = l->head, .size = l->size};
     for (struct g *gp = l->head; gp != NULL; gp = gp->schedlink)
         q.tail = gp;

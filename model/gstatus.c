@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* G status: one 32-bit word, changed only by CAS along the edges below; Gscan locks it.
  *
- *   Gidle -> Gdead -> Grunnable <-> Grunning -> Gwaiting -> Grunnable      newproc1, execute, park_m, ready
- *   Grunning <-> Gsyscall -> Grunnable                                    entersyscall, exitsyscall
- *   Grunning -> Gdead                                                     gdestroy
+ *   Gidle -> Gdead -> Grunnable <-> Grunning -> Gwaiting -> Grunnable      newproc1, execute,
+ * park_m, ready Grunning <-> Gsyscall -> Grunnable                                    entersyscall,
+ * exitsyscall Grunning -> Gdead                                                     gdestroy
  *   Grunning <-> Gcopystack                                               stack growth by the owner
  *   Grunning -> Gscan|Gpreempted -> Gpreempted -> Gwaiting                preemptPark, suspendG
- *   Gwaiting -> Grunning                                                  the end of a pseudo-wait, coroutine switch
- *   Gwaiting <-> Gleaked, Gdeadextra <-> Gsyscall                         leak detection, extra Ms (1.26+) */
+ *   Gwaiting -> Grunning                                                  the end of a pseudo-wait,
+ * coroutine switch Gwaiting <-> Gleaked, Gdeadextra <-> Gsyscall                         leak
+ * detection, extra Ms (1.26+) */
 #include "runtime2.h"
 
 #define TO(s) (uint16_t)(1u << (s))
@@ -26,16 +27,17 @@ static const uint16_t gstatus_next[12] = {
 #undef TO
 
 /* proc.go readgstatus. */
-static uint32_t readgstatus(struct g *gp) {
-    return a_load(&gp->atomicstatus);
-}
+static uint32_t readgstatus(struct g *gp) { return a_load(&gp->atomicstatus); }
 
-static bool gstatus_edge(uint32_t from, uint32_t to) {
+static bool gstatus_edge(uint32_t from, uint32_t to)
+{
     return from < 12 && to < 12 && (gstatus_next[from] >> to & 1) != 0;
 }
 
-/* The slow half of casgstatus: the scan bit is held by somebody, who never sleeps with it. Spins, then yields; never parks. */
-static void casgstatus_spin(struct g *gp, uint32_t oldval, uint32_t newval) {
+/* The slow half of casgstatus: the scan bit is held by somebody, who never sleeps with it. Spins,
+ * then yields; never parks. */
+static void casgstatus_spin(struct g *gp, uint32_t oldval, uint32_t newval)
+{
     const int64_t yield_delay_ns = 5000;
     int64_t next_yield = 0;
     for (bool first = true; first || !a_cas(&gp->atomicstatus, oldval, newval); first = false) {
@@ -55,7 +57,8 @@ static void casgstatus_spin(struct g *gp, uint32_t oldval, uint32_t newval) {
 }
 
 /* proc.go casgstatus. */
-static void casgstatus(struct g *gp, uint32_t oldval, uint32_t newval) {
+static void casgstatus(struct g *gp, uint32_t oldval, uint32_t newval)
+{
     if (((oldval | newval) & Gscan) != 0 || oldval == newval)
         throw("casgstatus: bad incoming values");
     if (!gstatus_edge(oldval, newval))
@@ -65,8 +68,10 @@ static void casgstatus(struct g *gp, uint32_t oldval, uint32_t newval) {
 }
 
 /* proc.go castogscanstatus. Takes the scan bit; false when the status is not oldval any more. */
-static bool castogscanstatus(struct g *gp, uint32_t oldval, uint32_t newval) {
-    bool base_ok = oldval == Grunnable || oldval == Grunning || oldval == Gwaiting || oldval == Gsyscall ||
+static bool castogscanstatus(struct g *gp, uint32_t oldval, uint32_t newval)
+{
+    bool base_ok = oldval == Grunnable || oldval == Grunning || oldval == Gwaiting ||
+                   oldval == Gsyscall ||
                    (prof->leaked_status && (oldval == Gleaked || oldval == Gdeadextra));
     if (!base_ok || newval != (oldval | Gscan))
         throw("castogscanstatus: bad status");
@@ -74,14 +79,16 @@ static bool castogscanstatus(struct g *gp, uint32_t oldval, uint32_t newval) {
 }
 
 /* proc.go casfrom_Gscanstatus. Only the holder of the scan bit may call it. */
-static void casfrom_Gscanstatus(struct g *gp, uint32_t oldval, uint32_t newval) {
+static void casfrom_Gscanstatus(struct g *gp, uint32_t oldval, uint32_t newval)
+{
     if ((oldval & Gscan) == 0 || newval != (oldval & ~(uint32_t)Gscan) ||
         !a_cas(&gp->atomicstatus, oldval, newval))
         throw("casfrom_Gscanstatus: gp is not in scan state");
 }
 
 /* proc.go casGToPreemptScan: running -> scan|preempted, by the M that runs the G. */
-static void casGToPreemptScan(struct g *gp, uint32_t oldval, uint32_t newval) {
+static void casGToPreemptScan(struct g *gp, uint32_t oldval, uint32_t newval)
+{
     if (oldval != Grunning || newval != (Gscan | Gpreempted))
         throw("casGToPreemptScan: bad g transition");
     while (!a_cas(&gp->atomicstatus, Grunning, Gscan | Gpreempted))
@@ -89,15 +96,18 @@ static void casGToPreemptScan(struct g *gp, uint32_t oldval, uint32_t newval) {
 }
 
 /* proc.go casGFromPreempted: the suspender takes ownership; it then owes the G a ready(). */
-static bool casGFromPreempted(struct g *gp, uint32_t oldval, uint32_t newval) {
+static bool casGFromPreempted(struct g *gp, uint32_t oldval, uint32_t newval)
+{
     if (oldval != Gpreempted || newval != Gwaiting)
         throw("casGFromPreempted: bad g transition");
     gp->waitreason = waitReasonPreempted;
     return a_cas(&gp->atomicstatus, Gpreempted, Gwaiting);
 }
 
-/* proc.go casGToWaiting, casGToWaitingForSuspendG: the running G calls itself waiting while it goes on executing on g0. */
-static void casGToWaiting(struct g *gp, uint32_t oldval, enum waitreason reason) {
+/* proc.go casGToWaiting, casGToWaitingForSuspendG: the running G calls itself waiting while it goes
+ * on executing on g0. */
+static void casGToWaiting(struct g *gp, uint32_t oldval, enum waitreason reason)
+{
     gp->waitreason = (uint8_t)reason;
     casgstatus(gp, oldval, Gwaiting);
 }

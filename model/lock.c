@@ -3,16 +3,25 @@
  *
  * tristate, <=1.23 (lock_futex.go): key 0 free, 1 locked, 2 locked and maybe somebody sleeps.
  * spinbit, >=1.24 (lock_spinbit.go): one word
- *     bit 0 locked   bit 1 a sleeper may exist   bit 8 one M spins   bit 9 the list of sleepers is being changed
- *     bits 10..      1 + id of the M on top of the LIFO of sleepers (Go: its address)
- *   At most one M spins per lock; an unlock that sees a spinner wakes nobody, except one time in 16 and for sched.lock. */
+ *     bit 0 locked   bit 1 a sleeper may exist   bit 8 one M spins   bit 9 the list of sleepers is
+ * being changed bits 10..      1 + id of the M on top of the LIFO of sleepers (Go: its address) At
+ * most one M spins per lock; an unlock that sees a spinner wakes nobody, except one time in 16 and
+ * for sched.lock. */
 #include "runtime2.h"
 
-enum { LOCKED = 1, SLEEPING = 2, SPINNING = 0x100, STACK_LOCKED = 0x200, FLAGS = 0x3ff, HEAD_SHIFT = 10 };
+enum {
+    LOCKED = 1,
+    SLEEPING = 2,
+    SPINNING = 0x100,
+    STACK_LOCKED = 0x200,
+    FLAGS = 0x3ff,
+    HEAD_SHIFT = 10
+};
 
 static int32_t lock_weight(void) { return prof->mlocks16 ? 16 : 1; }
 
-static void lock_tristate_slow(struct mutex *l, uint32_t wait) {
+static void lock_tristate_slow(struct mutex *l, uint32_t wait)
+{
     getm()->counters[C_lock_contended]++;
     int64_t active = host_ncpu() > 1 ? prof->lock_active_spin : 0;
     for (;;) {
@@ -37,13 +46,15 @@ static void lock_tristate_slow(struct mutex *l, uint32_t wait) {
     }
 }
 
-static void lock_tristate(struct mutex *l) {
+static void lock_tristate(struct mutex *l)
+{
     uint32_t v = a_xchg(&l->key, 1);
     if (v != 0)
         lock_tristate_slow(l, v);
 }
 
-static void unlock_tristate(struct mutex *l) {
+static void unlock_tristate(struct mutex *l)
+{
     uint32_t v = a_xchg(&l->key, 0);
     if (v == 0)
         throw("unlock of unlocked lock");
@@ -54,7 +65,8 @@ static void unlock_tristate(struct mutex *l) {
 }
 
 /* lock_futex.go semasleep, semawakeup: a counting wake per M. */
-static void semasleep(struct m *mp) {
+static void semasleep(struct m *mp)
+{
     for (;;) {
         uint32_t v = a_load(&mp->waitsema);
         if (v != 0 && a_cas(&mp->waitsema, v, v - 1))
@@ -66,21 +78,25 @@ static void semasleep(struct m *mp) {
     }
 }
 
-static void semawakeup(struct m *mp) {
+static void semawakeup(struct m *mp)
+{
     a_add(&mp->waitsema, 1);
     getm()->counters[C_futexwakes]++;
     futexwakeup(&mp->waitsema, 1);
 }
 
-static struct m *waitlist_head(uint64_t v) {
+static struct m *waitlist_head(uint64_t v)
+{
     uint64_t id = v >> HEAD_SHIFT;
     return id == 0 ? NULL : rt->ms[id - 1];
 }
 
 static bool lock_low_latency(const struct mutex *l) { return l == &sched->lock; }
 
-/* Pushes the M on the list of sleepers and sleeps; false if the word changed first. at_tail: it was the list's bottom. */
-static bool spinbit_sleep(struct m *mp, struct mutex *l, uint64_t v, bool spinner, bool *at_tail) {
+/* Pushes the M on the list of sleepers and sleeps; false if the word changed first. at_tail: it was
+ * the list's bottom. */
+static bool spinbit_sleep(struct m *mp, struct mutex *l, uint64_t v, bool spinner, bool *at_tail)
+{
     mp->mWaitNext = v >> HEAD_SHIFT;
     uint64_t next = ((uint64_t)(uint32_t)mp->id + 1) << HEAD_SHIFT | (v & FLAGS) | SLEEPING;
     if (spinner)
@@ -95,7 +111,8 @@ static bool spinbit_sleep(struct m *mp, struct mutex *l, uint64_t v, bool spinne
 }
 
 /* Tries to take a lock that looks free. */
-static bool spinbit_try(struct mutex *l, uint64_t v, bool spinner) {
+static bool spinbit_try(struct mutex *l, uint64_t v, bool spinner)
+{
     if (!spinner)
         return (a_xchg8(&l->word, LOCKED | SLEEPING) & LOCKED) == 0;
     uint64_t next = (v & ~(uint64_t)SPINNING) | SLEEPING | LOCKED;
@@ -105,7 +122,8 @@ static bool spinbit_try(struct mutex *l, uint64_t v, bool spinner) {
 }
 
 /* lock2's loop. i counts the rounds since the last attempt to take the lock. */
-static void lock_spinbit_slow(struct mutex *l) {
+static void lock_spinbit_slow(struct mutex *l)
+{
     struct m *mp = getm();
     mp->counters[C_lock_contended]++;
     int64_t spin = host_ncpu() > 1 ? prof->lock_active_spin : 0;
@@ -143,7 +161,8 @@ static void lock_spinbit_slow(struct mutex *l) {
     }
 }
 
-static void lock_spinbit(struct mutex *l) {
+static void lock_spinbit(struct mutex *l)
+{
     uint8_t v8 = a_xchg8(&l->word, LOCKED);
     if ((v8 & LOCKED) != 0)
         lock_spinbit_slow(l);
@@ -152,7 +171,8 @@ static void lock_spinbit(struct mutex *l) {
 }
 
 /* The sleeper at the bottom of the list, unlinked; NULL if the top is the bottom. */
-static struct m *waitlist_cut_bottom(struct m *top) {
+static struct m *waitlist_cut_bottom(struct m *top)
+{
     struct m *prev = top, *bottom = top;
     while (bottom->mWaitNext != 0) {
         prev = bottom;
@@ -165,7 +185,8 @@ static struct m *waitlist_cut_bottom(struct m *top) {
 }
 
 /* lock_spinbit.go unlock2Wake. */
-static void unlock_spinbit_wake(struct mutex *l) {
+static void unlock_spinbit_wake(struct mutex *l)
+{
     uint64_t v = a_load(&l->word);
     bool anti_starve = cheaprandn((uint32_t)prof->spinbit_tail_period) == 0;
     if (!anti_starve && (v & SPINNING) != 0 && !lock_low_latency(l))
@@ -198,7 +219,8 @@ static void unlock_spinbit_wake(struct mutex *l) {
     }
 }
 
-static void unlock_spinbit(struct mutex *l) {
+static void unlock_spinbit(struct mutex *l)
+{
     uint8_t v8 = a_xchg8(&l->word, 0);
     if ((v8 & LOCKED) == 0)
         throw("unlock of unlocked lock");
@@ -207,7 +229,8 @@ static void unlock_spinbit(struct mutex *l) {
 }
 
 /* lock2, unlock2. */
-static void lock(struct mutex *l) {
+static void lock(struct mutex *l)
+{
     struct m *mp = getm();
     if (mp->locks < 0)
         throw("lock: lock count");
@@ -219,7 +242,8 @@ static void lock(struct mutex *l) {
         lock_tristate(l);
 }
 
-static void unlock(struct mutex *l) {
+static void unlock(struct mutex *l)
+{
     struct m *mp = getm();
     lockrank_release(mp, l);
     if (prof->spinbit)

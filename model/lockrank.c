@@ -6,7 +6,8 @@
 static void lockInit(struct mutex *l, enum lockrank rank) { l->rank = (uint8_t)rank; }
 
 /* A select holds all its channels' locks: the first one stands for them. */
-static int32_t held_chan(const struct m *mp) {
+static int32_t held_chan(const struct m *mp)
+{
     int32_t i = mp->nheld;
     while (i > 0 && mp->held[i - 1]->rank != lockRankHchan)
         i--;
@@ -14,7 +15,8 @@ static int32_t held_chan(const struct m *mp) {
 }
 
 /* lockrank_on.go acquireLockRank. */
-static void lockrank_acquire(struct m *mp, const struct mutex *l) {
+static void lockrank_acquire(struct m *mp, const struct mutex *l)
+{
     if (l->rank == lockRankHchan && held_chan(mp) >= 0) {
         mp->nchans++;
         return;
@@ -25,7 +27,8 @@ static void lockrank_acquire(struct m *mp, const struct mutex *l) {
 }
 
 /* lockrank_on.go lockRelease: locks are mostly released in the reverse order, not always. */
-static void lockrank_release(struct m *mp, const struct mutex *l) {
+static void lockrank_release(struct m *mp, const struct mutex *l)
+{
     if (l->rank == lockRankHchan && mp->nchans > 0) {
         mp->nchans--;
         return;

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allocation: from the P's cache without a lock, from the central list under one when it is empty, from the heap when large. Size
- * classes are left out: the cache is a number of bytes. */
+/* Allocation: from the P's cache without a lock, from the central list under one when it is empty,
+ * from the heap when large. Size classes are left out: the cache is a number of bytes. */
 #include "objs.h"
 
 enum { MCACHE_BYTES = 8192, LARGE_BYTES = 32 << 10 };
 
-/* mcache.refill, and the large path. True: heapLive grew, the trigger is worth a look (shouldhelpgc). */
-static bool take_bytes(struct p *pp, int64_t bytes) {
+/* mcache.refill, and the large path. True: heapLive grew, the trigger is worth a look
+ * (shouldhelpgc). */
+static bool take_bytes(struct p *pp, int64_t bytes)
+{
     struct gcController *c = &rt->gc;
     if (bytes <= pp->gc.cache_left) {
         pp->gc.cache_left -= bytes;
         return false;
     }
-    int64_t fresh = bytes > LARGE_BYTES ? bytes : (bytes + MCACHE_BYTES - 1) / MCACHE_BYTES * MCACHE_BYTES;
+    int64_t fresh = bytes > LARGE_BYTES ? bytes
+                                        : (bytes + MCACHE_BYTES - 1) / MCACHE_BYTES * MCACHE_BYTES;
     lock(&c->central);
     work(mcache_refill);
     unlock(&c->central);
@@ -23,7 +26,8 @@ static bool take_bytes(struct p *pp, int64_t bytes) {
 }
 
 /* mallocgc, after the debt is paid. */
-static enum opres step_mallocgc(struct g *gp) {
+static enum opres step_mallocgc(struct g *gp)
+{
     int64_t bytes = gp->opval;
     struct m *mp = acquirem();
     mp->mallocing = 1;
@@ -36,7 +40,8 @@ static enum opres step_mallocgc(struct g *gp) {
     return OP_DONE;
 }
 
-static enum opres gc_alloc(struct g *gp, int64_t bytes, bool live) {
+static enum opres gc_alloc(struct g *gp, int64_t bytes, bool live)
+{
     if (live)
         a_add(&rt->gc.reachable, bytes);
     gp->opval = bytes;
@@ -44,12 +49,15 @@ static enum opres gc_alloc(struct g *gp, int64_t bytes, bool live) {
     if (!gc_blacken())
         return OP_DONE;
     int64_t debt = bytes < ASSIST_MAX ? bytes : ASSIST_MAX;
-    gp->gcAssistBytes = gp->gcAssistBytes < -ASSIST_MAX ? gp->gcAssistBytes : gp->gcAssistBytes - (int32_t)debt;
+    gp->gcAssistBytes = gp->gcAssistBytes < -ASSIST_MAX ? gp->gcAssistBytes
+                                                        : gp->gcAssistBytes - (int32_t)debt;
     return gcAssistAlloc(gp);
 }
 
-static void gc_free(int64_t bytes) {
+static void gc_free(int64_t bytes)
+{
     int64_t left = a_add(&rt->gc.reachable, -bytes);
     if (left < 0)
-        a_add(&rt->gc.reachable, -left); /* freed more than was held: the program's own arithmetic */
+        a_add(&rt->gc.reachable,
+              -left); /* freed more than was held: the program's own arithmetic */
 }

@@ -10,7 +10,8 @@
 static int64_t mcount(void) { return sched->mnext - sched->nmfreed; }
 
 /* proc.go checkmcount. */
-static void checkmcount(void) {
+static void checkmcount(void)
+{
     int64_t count = mcount();
     if (prof->extra_m_uncounted)
         count -= (int64_t)a_load(&rt->extraM.inuse) + (int64_t)a_load(&rt->extraM.length);
@@ -19,7 +20,8 @@ static void checkmcount(void) {
 }
 
 /* proc.go mReserveID. sched.lock is held. From here on the M counts as running for checkdead. */
-static int64_t mReserveID(void) {
+static int64_t mReserveID(void)
+{
     int64_t id = sched->mnext++;
     if (id >= rt->ms_cap)
         throw("mReserveID: out of M ids");
@@ -31,14 +33,16 @@ static int64_t mReserveID(void) {
 static struct p *mp_p(struct m *mp) { return a_own(&mp->p); }
 
 /* schedtick, syscalltick: plain increments; sysmon only compares. */
-static void tick(maskword *t) {
+static void tick(maskword *t)
+{
     uint32_t v = a_load_rlx(t);
     a_store_rlx(t, v + 1);
 }
 
 /* ---- the idle list ---- */
 
-static void midle_push(struct m *mp) {
+static void midle_push(struct m *mp)
+{
     mp->idle_prev = NULL;
     mp->idle_next = sched->midle;
     if (sched->midle != NULL)
@@ -47,7 +51,8 @@ static void midle_push(struct m *mp) {
     mp->onmidle = true;
 }
 
-static void midle_remove(struct m *mp) {
+static void midle_remove(struct m *mp)
+{
     if (mp->idle_prev != NULL)
         mp->idle_prev->idle_next = mp->idle_next;
     else
@@ -59,14 +64,16 @@ static void midle_remove(struct m *mp) {
 }
 
 /* proc.go mput. */
-static void mput(struct m *mp) {
+static void mput(struct m *mp)
+{
     midle_push(mp);
     sched->nmidle++;
     checkdead();
 }
 
 /* proc.go mget. */
-static struct m *mget(void) {
+static struct m *mget(void)
+{
     struct m *mp = sched->midle;
     if (mp != NULL) {
         midle_remove(mp);
@@ -75,8 +82,10 @@ static struct m *mget(void) {
     return mp;
 }
 
-/* proc.go mgetSpecific (1.26+). The only M on the list has no neighbours and is taken for absent, as in Go. */
-static struct m *mgetSpecific(struct m *mp) {
+/* proc.go mgetSpecific (1.26+). The only M on the list has no neighbours and is taken for absent,
+ * as in Go. */
+static struct m *mgetSpecific(struct m *mp)
+{
     if (mp->idle_prev == NULL && mp->idle_next == NULL)
         return NULL;
     midle_remove(mp);
@@ -87,7 +96,8 @@ static struct m *mgetSpecific(struct m *mp) {
 /* ---- P and M together ---- */
 
 /* proc.go wirep. Three plain stores; an observer may see any prefix. */
-static void wirep(struct p *pp) {
+static void wirep(struct p *pp)
+{
     struct m *mp = getm();
     if (a_own(&mp->p) != NULL)
         throw("wirep: already in go");
@@ -100,7 +110,8 @@ static void wirep(struct p *pp) {
 }
 
 /* proc.go acquirep. */
-static void acquirep(struct p *pp) {
+static void acquirep(struct p *pp)
+{
     wirep(pp);
     if (prof->m_affinity)
         pp->oldm = getm();
@@ -108,7 +119,8 @@ static void acquirep(struct p *pp) {
 }
 
 /* proc.go releasep. */
-static struct p *releasep(void) {
+static struct p *releasep(void)
+{
     struct m *mp = getm();
     struct p *pp = a_own(&mp->p);
     if (pp == NULL)
@@ -128,7 +140,8 @@ static struct p *releasep(void) {
 /* ---- sleeping and waking ---- */
 
 /* proc.go mPark. */
-static void mPark(void) {
+static void mPark(void)
+{
     struct m *mp = getm();
     mp->counters[C_mparks]++;
     emit(EV_M_PARK, 0, 0, 0, 0);
@@ -137,14 +150,16 @@ static void mPark(void) {
     emit(EV_M_WAKE, 0, 0, 0, 0);
 }
 
-static void take_nextp(struct m *mp) {
+static void take_nextp(struct m *mp)
+{
     struct p *pp = mp->nextp;
     acquirep(pp);
     mp->nextp = NULL;
 }
 
 /* proc.go stopm. */
-static void stopm(void) {
+static void stopm(void)
+{
     struct m *mp = getm();
     if (mp->locks != 0)
         throw("stopm holding locks");
@@ -159,8 +174,10 @@ static void stopm(void) {
     take_nextp(mp);
 }
 
-/* proc.go startm. Runs pp (or, not spinning, any idle P) on an M, idle or new. The P must not be on any list. */
-static void startm(struct p *pp, bool spinning, bool lockheld) {
+/* proc.go startm. Runs pp (or, not spinning, any idle P) on an M, idle or new. The P must not be on
+ * any list. */
+static void startm(struct p *pp, bool spinning, bool lockheld)
+{
     struct m *mp = acquirem();
     if (!lockheld)
         lock(&sched->lock);
@@ -203,7 +220,8 @@ static void startm(struct p *pp, bool spinning, bool lockheld) {
 
 /* ---- threads ---- */
 
-static void m_init(struct m *mp, int64_t id, enum mstart_kind kind) {
+static void m_init(struct m *mp, int64_t id, enum mstart_kind kind)
+{
     mp->id = (int32_t)id;
     mp->mstartkind = (uint8_t)kind;
     mp->rng = host_seed64();
@@ -213,7 +231,8 @@ static void m_init(struct m *mp, int64_t id, enum mstart_kind kind) {
 }
 
 /* proc.go mcommoninit: publishes the M on allm. */
-static void mcommoninit(struct m *mp, int64_t id, enum mstart_kind kind) {
+static void mcommoninit(struct m *mp, int64_t id, enum mstart_kind kind)
+{
     lock(&sched->lock);
     if (id < 0)
         id = mReserveID();
@@ -224,7 +243,8 @@ static void mcommoninit(struct m *mp, int64_t id, enum mstart_kind kind) {
 }
 
 /* allocm's reaping: forgets exited Ms whose stacks nobody uses any more. */
-static void reap_freem(void) {
+static void reap_freem(void)
+{
     if (sched->freem == NULL)
         return;
     lock(&sched->lock);
@@ -239,7 +259,8 @@ static void reap_freem(void) {
 }
 
 /* proc.go allocm. A P-less M borrows pp, because allocation needs one. */
-static struct m *allocm(struct p *pp, enum mstart_kind kind, int64_t id) {
+static struct m *allocm(struct p *pp, enum mstart_kind kind, int64_t id)
+{
     struct m *mp = acquirem();
     if (a_own(&mp->p) == NULL && pp != NULL)
         acquirep(pp);
@@ -253,14 +274,17 @@ static struct m *allocm(struct p *pp, enum mstart_kind kind, int64_t id) {
     return nmp;
 }
 
-static void newm1(struct m *mp) {
+static void newm1(struct m *mp)
+{
     getm()->counters[C_threads]++;
     emit(EV_M_CREATE, 0, (uint64_t)mp->id, 0, mp->mstartkind);
     newosproc(&mp->host, mstart, mp);
 }
 
-/* proc.go newm. An M locked by the user, or inside C, must not clone itself: the template thread does. */
-static void newm(enum mstart_kind kind, struct p *pp, int64_t id) {
+/* proc.go newm. An M locked by the user, or inside C, must not clone itself: the template thread
+ * does. */
+static void newm(enum mstart_kind kind, struct p *pp, int64_t id)
+{
     struct m *mp = acquirem();
     struct m *nmp = allocm(pp, kind, id);
     nmp->nextp = pp;
@@ -283,7 +307,8 @@ static void newm(enum mstart_kind kind, struct p *pp, int64_t id) {
 }
 
 /* proc.go startTemplateThread. */
-static void startTemplateThread(void) {
+static void startTemplateThread(void)
+{
     struct m *mp = acquirem();
     if (a_cas(&rt->newmHandoff.haveTemplateThread, 0, 1))
         newm(MSTART_TEMPLATE, NULL, -1);
@@ -291,7 +316,8 @@ static void startTemplateThread(void) {
 }
 
 /* proc.go templateThread: an M without P that only starts threads. */
-static void templateThread(void) {
+static void templateThread(void)
+{
     lock(&sched->lock);
     sched->nmsys++;
     checkdead();
@@ -317,8 +343,10 @@ static void templateThread(void) {
     }
 }
 
-/* The life of an M on its thread: g0's stack. gogo runs the G's code and comes back where Go does mcall. */
-static void mloop(struct m *mp) {
+/* The life of an M on its thread: g0's stack. gogo runs the G's code and comes back where Go does
+ * mcall. */
+static void mloop(struct m *mp)
+{
     while (!mp->exiting) {
         gogo(mp);
         mp->mcallfn(a_own(&mp->curg));
@@ -326,21 +354,17 @@ static void mloop(struct m *mp) {
 }
 
 /* proc.go mstart1. */
-static void mstart(void *arg) {
+static void mstart(void *arg)
+{
     struct m *mp = arg;
     switch ((enum mstart_kind)mp->mstartkind) {
-    case MSTART_SYSMON:
-        sysmon();
-        break;
-    case MSTART_TEMPLATE:
-        templateThread();
-        break;
+    case MSTART_SYSMON: sysmon(); break;
+    case MSTART_TEMPLATE: templateThread(); break;
     case MSTART_SPINNING:
         mp->spinning = true; /* mspinning: nmspinning was raised by whoever started us */
         break;
     case MSTART_LOOP:
-    case MSTART_EXTRA:
-        break;
+    case MSTART_EXTRA: break;
     }
     if (mp != rt->m0)
         take_nextp(mp);
@@ -350,7 +374,8 @@ static void mstart(void *arg) {
     thread_exit();
 }
 
-static void unlink_allm(struct m *mp) {
+static void unlink_allm(struct m *mp)
+{
     struct m **at = &rt->allm;
     while (*at != mp) {
         if (*at == NULL)
@@ -361,7 +386,8 @@ static void unlink_allm(struct m *mp) {
 }
 
 /* proc.go mexit: the M's locked G is gone, and the thread with it. m0 stays, wedged. */
-static void mexit(struct m *mp) {
+static void mexit(struct m *mp)
+{
     if (mp != rt->m0) {
         lock(&sched->lock);
         unlink_allm(mp);

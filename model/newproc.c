@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gs: birth, death and reuse. A dead G goes to its P's free list, 64 of them spill to the global one; structs are never freed. */
+/* Gs: birth, death and reuse. A dead G goes to its P's free list, 64 of them spill to the global
+ * one; structs are never freed. */
 #include "runtime2.h"
 #include "step.h"
 
 /* proc.go allgadd. */
-static void allgadd(struct g *gp) {
+static void allgadd(struct g *gp)
+{
     if (readgstatus(gp) == Gidle)
         throw("allgadd: bad status Gidle");
     lock(&rt->allglock);
@@ -17,7 +19,8 @@ static void allgadd(struct g *gp) {
     unlock(&rt->allglock);
 }
 
-static struct g *malg(void) {
+static struct g *malg(void)
+{
     struct g *gp = host_alloc(sizeof *gp, 16);
     work(malg);
     casgstatus(gp, Gidle, Gdead);
@@ -26,7 +29,8 @@ static struct g *malg(void) {
 }
 
 /* proc.go gfput. Spills down to one below gfree_keep: the loop tests before it pops. */
-static void gfput(struct p *pp, struct g *gp) {
+static void gfput(struct p *pp, struct g *gp)
+{
     if (readgstatus(gp) != Gdead)
         throw("gfput: bad status (not Gdead)");
     gList_push(&pp->gFree, gp);
@@ -43,7 +47,8 @@ static void gfput(struct p *pp, struct g *gp) {
 }
 
 /* proc.go gfget: the G that died last on this P comes first. */
-static struct g *gfget(struct p *pp) {
+static struct g *gfget(struct p *pp)
+{
     while (gList_empty(&pp->gFree) && a_load_rlx(&sched->gFree_n) != 0) {
         lock(&sched->gFree_lock);
         while (pp->gFree.size < prof->gfree_keep && !gList_empty(&sched->gFree))
@@ -55,7 +60,8 @@ static struct g *gfget(struct p *pp) {
 }
 
 /* proc.go gfpurge: p.destroy. */
-static void gfpurge(struct p *pp) {
+static void gfpurge(struct p *pp)
+{
     lock(&sched->gFree_lock);
     while (!gList_empty(&pp->gFree))
         gList_push(&sched->gFree, gList_pop(&pp->gFree));
@@ -64,7 +70,8 @@ static void gfpurge(struct p *pp) {
 }
 
 /* goids come in batches per P: dense on a P, not ordered between Ps. */
-static uint64_t next_goid(struct p *pp) {
+static uint64_t next_goid(struct p *pp)
+{
     if (pp->goidcache == pp->goidcacheend) {
         uint64_t last = a_add(&sched->goidgen, (uint64_t)prof->goid_batch);
         pp->goidcache = last - (uint64_t)prof->goid_batch + 1;
@@ -73,8 +80,10 @@ static uint64_t next_goid(struct p *pp) {
     return pp->goidcache++;
 }
 
-/* proc.go newproc1, up to the program counter. The G comes back runnable, in limbo, or waiting when parked. */
-static struct g *newproc1(bool parked, enum waitreason reason) {
+/* proc.go newproc1, up to the program counter. The G comes back runnable, in limbo, or waiting when
+ * parked. */
+static struct g *newproc1(bool parked, enum waitreason reason)
+{
     struct m *mp = acquirem();
     struct p *pp = a_own(&mp->p);
     work(newproc);
@@ -98,7 +107,8 @@ static struct g *newproc1(bool parked, enum waitreason reason) {
 }
 
 /* proc.go newproc: the go statement. The new G goes to runnext; the creator keeps running. */
-static struct g *newproc(uint32_t func, const int64_t *args, uint32_t nargs, int32_t group) {
+static struct g *newproc(uint32_t func, const int64_t *args, uint32_t nargs, int32_t group)
+{
     struct m *mp = getm();
     struct g *gp = newproc1(/*parked*/ false, waitReasonZero);
     gp->group = group;
@@ -111,7 +121,8 @@ static struct g *newproc(uint32_t func, const int64_t *args, uint32_t nargs, int
 }
 
 /* A G of the runtime itself: it runs steps, no program; obj is what they find in gp.opobj. */
-static struct g *newsysproc(enum step first, void *obj) {
+static struct g *newsysproc(enum step first, void *obj)
+{
     struct g *gp = newproc1(/*parked*/ false, waitReasonZero);
     gp->system = true;
     gp->group = -1;
@@ -126,7 +137,8 @@ static struct g *newsysproc(enum step first, void *obj) {
 }
 
 /* proc.go gdestroy [goexit0 <=1.21]. True: the M was locked to it and has to end. */
-static bool gdestroy(struct g *gp) {
+static bool gdestroy(struct g *gp)
+{
     struct m *mp = getm();
     struct p *pp = a_own(&mp->p);
     casgstatus(gp, Grunning, Gdead);
@@ -153,7 +165,8 @@ static bool gdestroy(struct g *gp) {
 }
 
 /* proc.go goexit0. */
-static void goexit0(struct g *gp) {
+static void goexit0(struct g *gp)
+{
     if (gdestroy(gp)) {
         mexit(getm()); /* mstart0 returns */
         return;
@@ -161,7 +174,8 @@ static void goexit0(struct g *gp) {
     schedule();
 }
 
-static enum opres goexit(struct g *gp) {
+static enum opres goexit(struct g *gp)
+{
     (void)gp;
     return mcall(goexit0);
 }

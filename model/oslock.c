@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Goroutines tied to their thread. A locked M runs its locked G and nothing else; scheduling that G always costs one hand-over
- * between threads, and the P travels with it. The locked M waits in stoplockedm, on no list. */
+/* Goroutines tied to their thread. A locked M runs its locked G and nothing else; scheduling that G
+ * always costs one hand-over between threads, and the P travels with it. The locked M waits in
+ * stoplockedm, on no list. */
 #include "runtime2.h"
 #include "step.h"
 
-static void dolockOSThread(struct g *gp, struct m *mp) {
+static void dolockOSThread(struct g *gp, struct m *mp)
+{
     mp->lockedg = gp;
     a_store_rlx(&gp->lockedm, mp);
 }
 
 /* proc.go LockOSThread. */
-static void LockOSThread(struct g *gp) {
+static void LockOSThread(struct g *gp)
+{
     struct m *mp = getm();
     if (a_load(&rt->newmHandoff.haveTemplateThread) == 0)
         startTemplateThread(); /* from now on this M may not clone itself */
@@ -22,14 +25,16 @@ static void LockOSThread(struct g *gp) {
 }
 
 /* proc.go lockOSThread: the runtime's own use. */
-static void lockOSThread_internal(struct g *gp) {
+static void lockOSThread_internal(struct g *gp)
+{
     struct m *mp = getm();
     mp->lockedInt++;
     dolockOSThread(gp, mp);
 }
 
 /* proc.go dounlockOSThread. Both counters must be zero. */
-static void dounlockOSThread(struct g *gp, struct m *mp) {
+static void dounlockOSThread(struct g *gp, struct m *mp)
+{
     if (mp->lockedInt != 0 || mp->lockedExt != 0)
         return;
     mp->lockedg = NULL;
@@ -38,7 +43,8 @@ static void dounlockOSThread(struct g *gp, struct m *mp) {
 }
 
 /* proc.go UnlockOSThread. */
-static void UnlockOSThread(struct g *gp) {
+static void UnlockOSThread(struct g *gp)
+{
     struct m *mp = getm();
     if (mp->lockedExt == 0)
         return;
@@ -46,7 +52,8 @@ static void UnlockOSThread(struct g *gp) {
     dounlockOSThread(gp, mp);
 }
 
-static void unlockOSThread_internal(struct g *gp) {
+static void unlockOSThread_internal(struct g *gp)
+{
     struct m *mp = getm();
     if (mp->lockedInt == 0)
         throw("runtime: internal error: misuse of lockOSThread/unlockOSThread");
@@ -55,7 +62,8 @@ static void unlockOSThread_internal(struct g *gp) {
 }
 
 /* proc.go incidlelocked. */
-static void incidlelocked(int32_t v) {
+static void incidlelocked(int32_t v)
+{
     lock(&sched->lock);
     sched->nmidlelocked += v;
     if (v > 0)
@@ -63,8 +71,10 @@ static void incidlelocked(int32_t v) {
     unlock(&sched->lock);
 }
 
-/* proc.go stoplockedm: this M's G cannot run now; the P goes elsewhere. Returns with a P, for the locked G. */
-static void stoplockedm(void) {
+/* proc.go stoplockedm: this M's G cannot run now; the P goes elsewhere. Returns with a P, for the
+ * locked G. */
+static void stoplockedm(void)
+{
     struct m *mp = getm();
     if (mp->lockedg == NULL || a_load_rlx(&mp->lockedg->lockedm) != mp)
         throw("stoplockedm: inconsistent locking");
@@ -78,8 +88,10 @@ static void stoplockedm(void) {
     runq_own(mp->lockedg);
 }
 
-/* proc.go startlockedm: gives the P to the M that gp is locked to, and sleeps. gp is on no queue meanwhile. */
-static void startlockedm(struct g *gp) {
+/* proc.go startlockedm: gives the P to the M that gp is locked to, and sleeps. gp is on no queue
+ * meanwhile. */
+static void startlockedm(struct g *gp)
+{
     struct m *mp = getm();
     struct m *lockedm = a_load_rlx(&gp->lockedm);
     if (lockedm == mp)

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parking, readying, yielding: how a running G gives up its M, and how somebody else makes it runnable again.
+/* Parking, readying, yielding: how a running G gives up its M, and how somebody else makes it
+ * runnable again.
  *
- * A parker has already linked itself on a wait queue and still holds that queue's lock. The lock is dropped by unlockf, on g0,
- * after the status is Gwaiting and after dropg: a waker, who needs the lock, never sees a half parked G. */
+ * A parker has already linked itself on a wait queue and still holds that queue's lock. The lock is
+ * dropped by unlockf, on g0, after the status is Gwaiting and after dropg: a waker, who needs the
+ * lock, never sees a half parked G. */
 #include "step.h"
 
-/* runtime1.go acquirem, releasem. m.locks != 0: not preemptible, and schedule() would be an error. */
-static struct m *acquirem(void) {
+/* runtime1.go acquirem, releasem. m.locks != 0: not preemptible, and schedule() would be an error.
+ */
+static struct m *acquirem(void)
+{
     struct m *mp = getm();
     mp->locks++;
     return mp;
 }
 
-/* newstack may have cleared the guard while locks was held; the request itself stays in g.preempt. */
-static void repoison_guard(struct m *mp) {
+/* newstack may have cleared the guard while locks was held; the request itself stays in g.preempt.
+ */
+static void repoison_guard(struct m *mp)
+{
     if (mp->locks != 0)
         return;
     struct g *gp = a_own(&mp->curg); /* only this M writes it */
@@ -21,31 +27,36 @@ static void repoison_guard(struct m *mp) {
         a_store_rlx(&gp->stackguard0, GUARD_PREEMPT);
 }
 
-static void releasem(struct m *mp) {
+static void releasem(struct m *mp)
+{
     mp->locks--;
     repoison_guard(mp);
 }
 
-static enum opres mcall(mcall_fn fn) {
+static enum opres mcall(mcall_fn fn)
+{
     getm()->mcallfn = fn;
     return OP_MCALL;
 }
 
 /* proc.go dropg. Only after the status left running. */
-static void dropg(struct m *mp) {
+static void dropg(struct m *mp)
+{
     struct g *gp = a_own(&mp->curg);
     a_store_rlx(&gp->m, (struct m *)NULL);
     a_store_rlx(&mp->curg, (struct g *)NULL);
 }
 
 /* For records: who did it; 0 on g0. */
-static uint32_t curg_id(struct m *mp) {
+static uint32_t curg_id(struct m *mp)
+{
     struct g *gp = a_own(&mp->curg);
     return gp != NULL ? (uint32_t)gp->goid : 0;
 }
 
 /* proc.go park_m. */
-static void park_m(struct g *gp) {
+static void park_m(struct g *gp)
+{
     struct m *mp = getm();
     casgstatus(gp, Grunning, Gwaiting);
     mp->counters[C_parks]++;
@@ -67,7 +78,8 @@ static void park_m(struct g *gp) {
 }
 
 /* proc.go gopark. */
-static enum opres gopark(struct g *gp, unlockf_fn unlockf, void *lockp, enum waitreason reason) {
+static enum opres gopark(struct g *gp, unlockf_fn unlockf, void *lockp, enum waitreason reason)
+{
     struct m *mp = acquirem();
     mp->waitunlockf = unlockf;
     mp->waitlock = lockp;
@@ -76,18 +88,21 @@ static enum opres gopark(struct g *gp, unlockf_fn unlockf, void *lockp, enum wai
     return mcall(park_m);
 }
 
-static bool parkunlock_c(struct g *gp, void *lockp) {
+static bool parkunlock_c(struct g *gp, void *lockp)
+{
     (void)gp;
     unlock(lockp);
     return true;
 }
 
-static enum opres goparkunlock(struct g *gp, struct mutex *l, enum waitreason reason) {
+static enum opres goparkunlock(struct g *gp, struct mutex *l, enum waitreason reason)
+{
     return gopark(gp, parkunlock_c, l, reason);
 }
 
 /* proc.go ready. */
-static void ready(struct g *gp, bool next) {
+static void ready(struct g *gp, bool next)
+{
     struct m *mp = acquirem();
     uint32_t status = readgstatus(gp);
     if ((status & ~(uint32_t)Gscan) != Gwaiting)
@@ -104,13 +119,15 @@ static void ready(struct g *gp, bool next) {
 
 static void goready(struct g *gp) { ready(gp, /*next*/ true); }
 
-static void made_runnable(struct g *gp) {
+static void made_runnable(struct g *gp)
+{
     runq_own(gp);
     gp->runnable_at = host_now();
 }
 
 /* proc.go goschedImpl. preempted: by the slice or by a stop of the world, not by Gosched. */
-static void goschedImpl(struct g *gp, bool preempted) {
+static void goschedImpl(struct g *gp, bool preempted)
+{
     struct m *mp = getm();
     struct p *pp = a_own(&mp->p);
     casgstatus(gp, Grunning, Grunnable);
@@ -130,25 +147,29 @@ static void goschedImpl(struct g *gp, bool preempted) {
 }
 
 static void gosched_m(struct g *gp) { goschedImpl(gp, /*preempted*/ false); }
-static enum opres gosched(struct g *gp) {
+static enum opres gosched(struct g *gp)
+{
     (void)gp;
     return mcall(gosched_m);
 }
 
-static void gopreempt_m(struct g *gp) {
+static void gopreempt_m(struct g *gp)
+{
     getm()->counters[C_preempted]++;
     goschedImpl(gp, /*preempted*/ true);
 }
 
 /* proc.go goschedIfBusy (1.20+): background work yields only when every P is busy. */
-static enum opres goschedIfBusy(struct g *gp) {
+static enum opres goschedIfBusy(struct g *gp)
+{
     if (prof->goschedifbusy && !a_load_rlx(&gp->preempt) && a_load(&sched->npidle) > 0)
         return OP_DONE;
     return gosched(gp);
 }
 
 /* proc.go goyield_m: to the tail of the own ring, without wakep. */
-static void goyield_m(struct g *gp) {
+static void goyield_m(struct g *gp)
+{
     struct m *mp = getm();
     struct p *pp = a_own(&mp->p);
     casgstatus(gp, Grunning, Grunnable);
@@ -159,13 +180,15 @@ static void goyield_m(struct g *gp) {
     schedule();
 }
 
-static enum opres goyield(struct g *gp) {
+static enum opres goyield(struct g *gp)
+{
     (void)gp;
     return mcall(goyield_m);
 }
 
 /* proc.go acquireSudog. Refills the P's cache to half its cap from the central list. */
-static struct sudog *acquireSudog(void) {
+static struct sudog *acquireSudog(void)
+{
     struct m *mp = acquirem();
     struct p *pp = a_own(&mp->p);
     if (pp->sudogcache == NULL) {
@@ -192,7 +215,8 @@ static struct sudog *acquireSudog(void) {
 }
 
 /* proc.go releaseSudog. A full cache moves half of itself to the central list. */
-static void releaseSudog(struct sudog *s) {
+static void releaseSudog(struct sudog *s)
+{
     struct m *mp = acquirem();
     struct p *pp = a_own(&mp->p);
     *s = (struct sudog){0};

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Idle Ps: a LIFO stack under sched.lock, its length npidle, and two bit masks that may be read without the lock.
+/* Idle Ps: a LIFO stack under sched.lock, its length npidle, and two bit masks that may be read
+ * without the lock.
  *
  *   idlepMask bit   set and cleared with the stack; a thief skips idle Ps
- *   timerpMask bit  set when a P leaves the stack (it may add timers any moment), cleared when one without timers enters it
- * There is no lock-free way onto or off the stack. */
+ *   timerpMask bit  set when a P leaves the stack (it may add timers any moment), cleared when one
+ * without timers enters it There is no lock-free way onto or off the stack. */
 #include "runtime2.h"
 
 /* proc.go pMask. */
-static bool pMask_read(maskword *mask, int32_t id) {
+static bool pMask_read(maskword *mask, int32_t id)
+{
     return (a_load(&mask[id / 32]) >> (id % 32) & 1) != 0;
 }
 static void pMask_set(maskword *mask, int32_t id) { (void)a_or(&mask[id / 32], 1u << (id % 32)); }
-static void pMask_clear(maskword *mask, int32_t id) { (void)a_and(&mask[id / 32], ~(1u << (id % 32))); }
+static void pMask_clear(maskword *mask, int32_t id)
+{
+    (void)a_and(&mask[id / 32], ~(1u << (id % 32)));
+}
 
 /* proc.go pidleput. sched.lock is held; the P has no M. */
-static void pidleput(struct p *pp) {
+static void pidleput(struct p *pp)
+{
     if (!runqempty(pp))
         throw("pidleput: P has non-empty run queue");
     if (prof->masks) {
@@ -27,7 +33,8 @@ static void pidleput(struct p *pp) {
 }
 
 /* proc.go pidleget. sched.lock is held. The P comes back Pidle, on no list. */
-static struct p *pidleget(void) {
+static struct p *pidleget(void)
+{
     struct p *pp = a_load_rlx(&sched->pidle);
     if (pp == NULL)
         return NULL;
@@ -41,8 +48,10 @@ static struct p *pidleget(void) {
     return pp;
 }
 
-/* proc.go pidlegetSpinning (1.20+): an M that found work but no P says so; whoever releases a P next goes spinning. */
-static struct p *pidlegetSpinning(void) {
+/* proc.go pidlegetSpinning (1.20+): an M that found work but no P says so; whoever releases a P
+ * next goes spinning. */
+static struct p *pidlegetSpinning(void)
+{
     struct p *pp = pidleget();
     if (pp == NULL && prof->needspinning)
         a_store(&sched->needspinning, 1);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preemption: a request is a flag and a poisoned stack guard, noticed at the next function prologue; since 1.14 also a signal,
- * which takes the G off its M at almost any instruction. */
+/* Preemption: a request is a flag and a poisoned stack guard, noticed at the next function
+ * prologue; since 1.14 also a signal, which takes the G off its M at almost any instruction. */
 #include "runtime2.h"
 #include "step.h"
 
 static bool async_preempt_on(void) { return prof->async_preempt && prof->async_preempt_off == 0; }
 
 /* preempt.go canPreemptM. */
-static bool canPreemptM(struct m *mp) {
+static bool canPreemptM(struct m *mp)
+{
     if (mp->locks != 0 || mp->mallocing != 0 || mp->preemptoff != NULL)
         return false;
     struct p *pp = a_load_rlx(&mp->p);
@@ -20,7 +21,8 @@ static bool canPreemptM(struct m *mp) {
 }
 
 /* signal_unix.go preemptM. At most one in flight per M. */
-static void preemptM(struct m *mp) {
+static void preemptM(struct m *mp)
+{
     if (!a_cas(&mp->signalPending, 0, 1))
         return;
     getm()->counters[C_preempt_signals]++;
@@ -29,16 +31,19 @@ static void preemptM(struct m *mp) {
 }
 
 /* preempt.go wantAsyncPreempt. */
-static bool wantAsyncPreempt(struct m *mp, struct g *gp) {
+static bool wantAsyncPreempt(struct m *mp, struct g *gp)
+{
     struct p *pp = a_load_rlx(&mp->p);
     if (!a_load_rlx(&gp->preempt) && (pp == NULL || !a_load_rlx(&pp->preempt)))
         return false;
     return (readgstatus(gp) & ~(uint32_t)Gscan) == Grunning;
 }
 
-/* signal_unix.go doSigPreempt, in the handler on the M that was interrupted. insafe stands for isAsyncSafePoint's look at the PC:
- * only the program's own code, and only where the scenario says so. */
-static void sighandler(void *arg) {
+/* signal_unix.go doSigPreempt, in the handler on the M that was interrupted. insafe stands for
+ * isAsyncSafePoint's look at the PC: only the program's own code, and only where the scenario says
+ * so. */
+static void sighandler(void *arg)
+{
     struct m *mp = arg;
     struct g *gp = a_own(&mp->curg);
     if (gp != NULL && wantAsyncPreempt(mp, gp) && mp->insafe && canPreemptM(mp))
@@ -48,7 +53,8 @@ static void sighandler(void *arg) {
 }
 
 /* proc.go preemptPark: for suspendG only; nobody owns the wake until the suspender takes it. */
-static void preemptPark(struct g *gp) {
+static void preemptPark(struct g *gp)
+{
     struct m *mp = getm();
     gp->waitreason = waitReasonPreempted;
     casGToPreemptScan(gp, Grunning, Gscan | Gpreempted);
@@ -58,13 +64,16 @@ static void preemptPark(struct g *gp) {
 }
 
 /* preempt.go asyncPreempt2. */
-static enum opres asyncPreempt2(struct g *gp) {
+static enum opres asyncPreempt2(struct g *gp)
+{
     getm()->asyncinject = false;
     return mcall(gp->preemptStop ? preemptPark : gopreempt_m);
 }
 
-/* stack.go newstack, as far as it is about preemption: the guard was poisoned. OP_DONE: the G goes on. */
-static enum opres newstack(struct g *gp) {
+/* stack.go newstack, as far as it is about preemption: the guard was poisoned. OP_DONE: the G goes
+ * on. */
+static enum opres newstack(struct g *gp)
+{
     struct m *mp = getm();
     if (!canPreemptM(mp)) {
         a_store_rlx(&gp->stackguard0, GUARD_NORMAL); /* releasem and unlock poison it again */
@@ -74,7 +83,8 @@ static enum opres newstack(struct g *gp) {
 }
 
 /* proc.go preemptone. Best effort: the G may have stopped, or another one may run by now. */
-static bool preemptone(struct p *pp) {
+static bool preemptone(struct p *pp)
+{
     struct m *mp = a_load_rlx(&pp->m);
     if (mp == NULL || mp == getm())
         return false;
@@ -96,7 +106,8 @@ static bool preemptone(struct p *pp) {
 }
 
 /* proc.go preemptall. */
-static bool preemptall(void) {
+static bool preemptall(void)
+{
     bool any = false;
     for (int32_t i = 0; i < rt->allp_len; i++) {
         struct p *pp = rt->allp[i];
@@ -111,17 +122,19 @@ struct suspendGState {
     bool dead, stopped;
 };
 
-/* What suspendG remembers of the last request, so that it does not signal an M twice for nothing. */
+/* What suspendG remembers of the last request, so that it does not signal an M twice for nothing.
+ */
 struct suspend_request {
     struct m *mp;
     uint32_t gen;
     int64_t next_signal;
 };
 
-static void suspend_running(struct g *gp, struct suspend_request *r) {
+static void suspend_running(struct g *gp, struct suspend_request *r)
+{
     struct m *mp = a_load_rlx(&gp->m);
-    if (gp->preemptStop && a_load_rlx(&gp->preempt) && a_load(&gp->stackguard0) == GUARD_PREEMPT && r->mp == mp &&
-        mp != NULL && a_load(&mp->preemptGen) == r->gen)
+    if (gp->preemptStop && a_load_rlx(&gp->preempt) && a_load(&gp->stackguard0) == GUARD_PREEMPT &&
+        r->mp == mp && mp != NULL && a_load(&mp->preemptGen) == r->gen)
         return;
     if (!castogscanstatus(gp, Grunning, Gscan | Grunning))
         return;
@@ -145,13 +158,12 @@ static void suspend_running(struct g *gp, struct suspend_request *r) {
 }
 
 /* One try. True: *s is the result. */
-static bool suspend_try(struct g *gp, struct suspend_request *r, struct suspendGState *s) {
+static bool suspend_try(struct g *gp, struct suspend_request *r, struct suspendGState *s)
+{
     uint32_t status = readgstatus(gp);
     switch (status) {
     case Gdead:
-    case Gdeadextra:
-        s->dead = true;
-        return true;
+    case Gdeadextra: s->dead = true; return true;
     case Gpreempted:
         if (!casGFromPreempted(gp, Gpreempted, Gwaiting))
             return false;
@@ -161,13 +173,9 @@ static bool suspend_try(struct g *gp, struct suspend_request *r, struct suspendG
     case Grunnable:
     case Gsyscall:
     case Gwaiting:
-    case Gleaked:
-        break;
-    case Grunning:
-        suspend_running(gp, r);
-        return false;
-    case Gcopystack:
-        return false;
+    case Gleaked: break;
+    case Grunning: suspend_running(gp, r); return false;
+    case Gcopystack: return false;
     default:
         if ((status & Gscan) == 0)
             throw("suspendG: invalid g status");
@@ -182,9 +190,10 @@ static bool suspend_try(struct g *gp, struct suspend_request *r, struct suspendG
     return true;
 }
 
-/* preempt.go suspendG: brings gp to a safe point and holds its scan bit. Busy-waits; the caller must itself be preemptible, or two
- * that suspend each other would never end. */
-static struct suspendGState suspendG(struct g *gp) {
+/* preempt.go suspendG: brings gp to a safe point and holds its scan bit. Busy-waits; the caller
+ * must itself be preemptible, or two that suspend each other would never end. */
+static struct suspendGState suspendG(struct g *gp)
+{
     struct g *self = a_own(&getm()->curg);
     if (self != NULL && readgstatus(self) == Grunning)
         throw("suspendG from non-preemptible goroutine");
@@ -207,7 +216,8 @@ static struct suspendGState suspendG(struct g *gp) {
 }
 
 /* preempt.go resumeG. */
-static void resumeG(struct suspendGState s) {
+static void resumeG(struct suspendGState s)
+{
     if (s.dead)
         return;
     uint32_t status = readgstatus(s.gp);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop of an M without work: schedule picks the next G, findRunnable knows where to look and when to give up. */
+/* The loop of an M without work: schedule picks the next G, findRunnable knows where to look and
+ * when to give up. */
 #include "runtime2.h"
 
 struct found {
@@ -8,8 +9,10 @@ struct found {
     bool tryWake; /* a system G: somebody else should go on looking */
 };
 
-/* proc.go execute. Wiring curg first lets a preemption request in the window be wiped, not lost on another G. */
-static void execute(struct g *gp, bool inheritTime) {
+/* proc.go execute. Wiring curg first lets a preemption request in the window be wiped, not lost on
+ * another G. */
+static void execute(struct g *gp, bool inheritTime)
+{
     struct m *mp = getm();
     work(execute);
     a_store_rlx(&mp->curg, gp);
@@ -30,13 +33,16 @@ static void execute(struct g *gp, bool inheritTime) {
 }
 
 /* Takes a G whose only way out of waiting is this M's hand. */
-static void claim_waiting(struct g *gp) {
+static void claim_waiting(struct g *gp)
+{
     casgstatus(gp, Gwaiting, Grunnable);
     made_runnable(gp);
 }
 
-/* Step 5: every 61st tick the global queue goes first, or two Gs that respawn each other would starve it. */
-static struct g *fair_look(struct m *mp, struct p *pp) {
+/* Step 5: every 61st tick the global queue goes first, or two Gs that respawn each other would
+ * starve it. */
+static struct g *fair_look(struct m *mp, struct p *pp)
+{
     if (a_load_rlx(&pp->schedtick) % (uint32_t)prof->fair_period != 0 || globrunq_looks_empty())
         return NULL;
     mp->counters[C_fair_looks]++;
@@ -49,7 +55,8 @@ static struct g *fair_look(struct m *mp, struct p *pp) {
 }
 
 /* Step 8. */
-static struct g *globrunq_look(struct p *pp) {
+static struct g *globrunq_look(struct p *pp)
+{
     if (globrunq_looks_empty())
         return NULL;
     struct gQueue rest = {0};
@@ -61,7 +68,8 @@ static struct g *globrunq_look(struct p *pp) {
 }
 
 /* The head of a poll result runs at once, the others are injected. */
-static struct g *take_polled(struct gList *list, int32_t delta) {
+static struct g *take_polled(struct gList *list, int32_t delta)
+{
     struct g *gp = gList_pop(list);
     injectglist(list);
     netpollAdjustWaiters(delta);
@@ -69,8 +77,10 @@ static struct g *take_polled(struct gList *list, int32_t delta) {
     return gp;
 }
 
-/* Step 9: a look at the network before stealing. An optimisation only: one who blocks in netpoll will see it too. */
-static struct g *netpoll_look(void) {
+/* Step 9: a look at the network before stealing. An optimisation only: one who blocks in netpoll
+ * will see it too. */
+static struct g *netpoll_look(void)
+{
     if (!netpollinited() || !netpollAnyWaiters() || a_load(&sched->lastpoll) == 0)
         return NULL;
     if (prof->polling_net && a_xchg(&sched->pollingNet, 1) != 0)
@@ -82,8 +92,10 @@ static struct g *netpoll_look(void) {
     return gList_empty(&list) ? NULL : take_polled(&list, delta);
 }
 
-/* Step 10's gate: at most half of the busy Ps' number of Ms spins. Three loads, not atomic together. */
-static bool may_spin(struct m *mp) {
+/* Step 10's gate: at most half of the busy Ps' number of Ms spins. Three loads, not atomic
+ * together. */
+static bool may_spin(struct m *mp)
+{
     if (mp->spinning)
         return true;
     int32_t spinning = a_load(&sched->nmspinning);
@@ -94,10 +106,12 @@ static bool may_spin(struct m *mp) {
     return 2 * spinning < procs - idle;
 }
 
-/* What the checks before the local queue found (steps 1-6). <=1.18 has them in schedule, and findrunnable has fewer. */
+/* What the checks before the local queue found (steps 1-6). <=1.18 has them in schedule, and
+ * findrunnable has fewer. */
 enum look { LOOK_ON, LOOK_AGAIN, LOOK_FOUND };
 
-static bool stop_or_safepoint(struct p *pp) {
+static bool stop_or_safepoint(struct p *pp)
+{
     if (a_load(&sched->gcwaiting) != 0) {
         gcstopm();
         return true;
@@ -107,7 +121,8 @@ static bool stop_or_safepoint(struct p *pp) {
     return false;
 }
 
-static bool system_look(struct m *mp, struct p *pp, int64_t now, struct found *f) {
+static bool system_look(struct m *mp, struct p *pp, int64_t now, struct found *f)
+{
     if (gc_blacken()) {
         f->gp = gc_findRunnableWorker(pp, now);
         if (f->gp != NULL) {
@@ -119,7 +134,9 @@ static bool system_look(struct m *mp, struct p *pp, int64_t now, struct found *f
     return f->gp != NULL;
 }
 
-static enum look local_look(struct m *mp, struct p *pp, bool whole, struct timer_check *tc, struct found *f) {
+static enum look local_look(struct m *mp, struct p *pp, bool whole, struct timer_check *tc,
+                            struct found *f)
+{
     if (stop_or_safepoint(pp))
         return LOOK_AGAIN;
     *tc = timers_check(pp, 0);
@@ -129,9 +146,11 @@ static enum look local_look(struct m *mp, struct p *pp, bool whole, struct timer
     return f->gp != NULL ? LOOK_FOUND : LOOK_ON;
 }
 
-/* Step 15: an M that stops spinning looks once more at everything a submitter may have left, because between the looks above and the
- * decrement nobody would have been woken. Work without a P to run it with ends the search: whoever has the Ps will look. */
-static bool recheck(struct m *mp, struct p **allp, int32_t n, struct found *f, bool *again) {
+/* Step 15: an M that stops spinning looks once more at everything a submitter may have left,
+ * because between the looks above and the decrement nobody would have been woken. Work without a P
+ * to run it with ends the search: whoever has the Ps will look. */
+static bool recheck(struct m *mp, struct p **allp, int32_t n, struct found *f, bool *again)
+{
     if (prof->grq_recheck) {
         lock(&sched->lock);
         if (sched->runq.size != 0) {
@@ -165,8 +184,11 @@ static bool recheck(struct m *mp, struct p **allp, int32_t n, struct found *f, b
     return false;
 }
 
-/* After a blocking poll: a P for what came. True: *f or *again is set; false: nothing to do but sleep. */
-static bool polled_with_p(struct m *mp, struct gList *list, int32_t delta, bool wasSpinning, struct found *f, bool *again) {
+/* After a blocking poll: a P for what came. True: *f or *again is set; false: nothing to do but
+ * sleep. */
+static bool polled_with_p(struct m *mp, struct gList *list, int32_t delta, bool wasSpinning,
+                          struct found *f, bool *again)
+{
     lock(&sched->lock);
     struct p *pp = pidleget();
     unlock(&sched->lock);
@@ -186,9 +208,13 @@ static bool polled_with_p(struct m *mp, struct gList *list, int32_t delta, bool 
     return true;
 }
 
-/* Step 16: one M sleeps in the poller, until the earliest timer of any P. lastpoll == 0 says that somebody does. */
-static bool poll_until(struct m *mp, int64_t now, int64_t pollUntil, bool wasSpinning, struct found *f, bool *again) {
-    if (!netpollinited() || (!netpollAnyWaiters() && pollUntil == 0) || a_xchg(&sched->lastpoll, 0) == 0) {
+/* Step 16: one M sleeps in the poller, until the earliest timer of any P. lastpoll == 0 says that
+ * somebody does. */
+static bool poll_until(struct m *mp, int64_t now, int64_t pollUntil, bool wasSpinning,
+                       struct found *f, bool *again)
+{
+    if (!netpollinited() || (!netpollAnyWaiters() && pollUntil == 0) ||
+        a_xchg(&sched->lastpoll, 0) == 0) {
         if (pollUntil != 0 && netpollinited()) {
             int64_t until = a_load(&sched->pollUntil);
             if (until == 0 || until > pollUntil)
@@ -215,7 +241,8 @@ static bool poll_until(struct m *mp, int64_t now, int64_t pollUntil, bool wasSpi
 }
 
 /* Step 14: gives up the P, unless there is work after all. */
-static enum look give_up_p(struct m *mp, struct p *pp, struct found *f) {
+static enum look give_up_p(struct m *mp, struct p *pp, struct found *f)
+{
     lock(&sched->lock);
     if (a_load(&sched->gcwaiting) != 0 || a_load_rlx(&pp->runSafePointFn) != 0) {
         unlock(&sched->lock);
@@ -241,7 +268,8 @@ static enum look give_up_p(struct m *mp, struct p *pp, struct found *f) {
 }
 
 /* Steps 14 to 17. LOOK_AGAIN: the M has a P again. */
-static enum look idle(struct m *mp, struct p *pp, int64_t now, int64_t pollUntil, struct found *f) {
+static enum look idle(struct m *mp, struct p *pp, int64_t now, int64_t pollUntil, struct found *f)
+{
     struct p **allp = rt->allp;
     int32_t n = a_load_rlx(&rt->gomaxprocs);
     enum look l = give_up_p(mp, pp, f);
@@ -264,7 +292,8 @@ static enum look idle(struct m *mp, struct p *pp, int64_t now, int64_t pollUntil
 }
 
 /* Steps 8 to 11: beyond the own P, still holding it. */
-static enum look far_look(struct m *mp, struct p *pp, struct timer_check *tc, struct found *f) {
+static enum look far_look(struct m *mp, struct p *pp, struct timer_check *tc, struct found *f)
+{
     f->gp = globrunq_look(pp);
     if (f->gp == NULL)
         f->gp = netpoll_look();
@@ -295,9 +324,11 @@ static enum look far_look(struct m *mp, struct p *pp, struct timer_check *tc, st
 }
 
 /* proc.go findRunnable. Blocks until there is a G; the M's P may be another one afterwards. */
-static struct found findRunnable(void) {
+static struct found findRunnable(void)
+{
     struct m *mp = getm();
-    /* <=1.18: schedule looked at everything, findrunnable then starts with fewer checks and repeats those only. */
+    /* <=1.18: schedule looked at everything, findrunnable then starts with fewer checks and repeats
+     * those only. */
     bool whole = true;
     for (;;) {
         struct found f = {0};
@@ -319,7 +350,8 @@ static struct found findRunnable(void) {
 }
 
 /* proc.go pollWork: is there anything to do for a P whose GC worker is idle-priority? */
-static bool pollWork(void) {
+static bool pollWork(void)
+{
     if (!globrunq_looks_empty())
         return true;
     struct p *pp = a_own(&getm()->p);
@@ -338,7 +370,8 @@ static bool pollWork(void) {
 /* schedule's test of sched.disable: GC's stop-the-world debugging keeps user Gs away. */
 static bool schedEnabled(struct g *gp) { return !sched->disable_user || gp->system; }
 
-static bool put_disabled(struct g *gp) {
+static bool put_disabled(struct g *gp)
+{
     if (schedEnabled(gp))
         return false;
     lock(&sched->lock);
@@ -351,8 +384,10 @@ static bool put_disabled(struct g *gp) {
     return put;
 }
 
-/* proc.go schedule. Returns when m.curg is set and running: the M's loop then does what gogo does. */
-static void schedule(void) {
+/* proc.go schedule. Returns when m.curg is set and running: the M's loop then does what gogo does.
+ */
+static void schedule(void)
+{
     struct m *mp = getm();
     mp->counters[C_schedules]++;
     if (mp->locks != 0)

@@ -3,7 +3,12 @@
 #include <string.h>
 
 #define SWITCH(n, f, l, w) \
-    {.name = #n, .what = w, .is_switch = true, .first = f, .last = l, .offset = offsetof(struct profile, n)},
+    {.name = #n,           \
+     .what = w,            \
+     .is_switch = true,    \
+     .first = f,           \
+     .last = l,            \
+     .offset = offsetof(struct profile, n)},
 #define CONST(n, v, w) {.name = #n, .what = w, .value = v, .offset = offsetof(struct profile, n)},
 const struct profile_rule profile_rules[] = {
 #include "profile.def"
@@ -12,7 +17,8 @@ const struct profile_rule profile_rules[] = {
 #undef CONST
 const size_t profile_rules_count = sizeof profile_rules / sizeof *profile_rules;
 
-static void put(struct profile *f, const struct profile_rule *r, int64_t value) {
+static void put(struct profile *f, const struct profile_rule *r, int64_t value)
+{
     char *at = (char *)f + r->offset;
     if (r->is_switch)
         *(bool *)at = value != 0;
@@ -20,7 +26,8 @@ static void put(struct profile *f, const struct profile_rule *r, int64_t value) 
         memcpy(at, &value, sizeof value);
 }
 
-int64_t profile_get(const struct profile *f, const struct profile_rule *r) {
+int64_t profile_get(const struct profile *f, const struct profile_rule *r)
+{
     const char *at = (const char *)f + r->offset;
     int64_t value;
     if (r->is_switch)
@@ -29,7 +36,8 @@ int64_t profile_get(const struct profile *f, const struct profile_rule *r) {
     return value;
 }
 
-bool profile_init(struct profile *f, int release) {
+bool profile_init(struct profile *f, int release)
+{
     if (release < PROFILE_FIRST || release > PROFILE_LATEST)
         return false;
     memset(f, 0, sizeof *f);
@@ -41,7 +49,8 @@ bool profile_init(struct profile *f, int release) {
     return true;
 }
 
-int profile_parse(const char *name) {
+int profile_parse(const char *name)
+{
     if (strcmp(name, "latest") == 0)
         return PROFILE_LATEST;
     if (strncmp(name, "go", 2) == 0)
@@ -54,7 +63,8 @@ int profile_parse(const char *name) {
 }
 
 /* Constants whose meaning leaves less room than 0..1e15. A ring below 2 cannot be split. */
-static bool in_range(const struct profile_rule *r, int64_t value) {
+static bool in_range(const struct profile_rule *r, int64_t value)
+{
     if (r->is_switch)
         return value == 0 || value == 1;
     if (strcmp(r->name, "ring_len") == 0)
@@ -67,7 +77,8 @@ static bool in_range(const struct profile_rule *r, int64_t value) {
     return value >= 0 && value <= INT64_C(1000000000000000);
 }
 
-int profile_set(struct profile *f, const char *name, int64_t value) {
+int profile_set(struct profile *f, const char *name, int64_t value)
+{
     for (size_t i = 0; i < profile_rules_count; i++) {
         const struct profile_rule *r = &profile_rules[i];
         if (strcmp(r->name, name) != 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A profile is a Go release as data: named switches and constants, each of which can be overridden alone. */
+/* A profile is a Go release as data: named switches and constants, each of which can be overridden
+ * alone. */
 #ifndef MODEL_PROFILE_H
 #define MODEL_PROFILE_H
 #include <stdbool.h>
@@ -26,9 +27,9 @@ struct profile {
 struct profile_rule {
     const char *name, *what;
     bool is_switch;
-    int first, last;  /* a switch's releases */
-    int64_t value;    /* a constant's value */
-    uint16_t offset;  /* into struct profile */
+    int first, last; /* a switch's releases */
+    int64_t value;   /* a constant's value */
+    uint16_t offset; /* into struct profile */
 };
 
 extern const struct profile_rule profile_rules[];
@@ -36,7 +37,8 @@ extern const size_t profile_rules_count;
 
 bool profile_init(struct profile *f, int release); /* false: no such release */
 int profile_parse(const char *name);               /* "go1.24", "1.24" or "latest"; -1: unknown */
-/* Sets one rule by name. 0 done, -1 unknown name, -2 value out of range (constants 0..1e15; switches 0/1). */
+/* Sets one rule by name. 0 done, -1 unknown name, -2 value out of range (constants 0..1e15;
+ * switches 0/1). */
 int profile_set(struct profile *f, const char *name, int64_t value);
 int64_t profile_get(const struct profile *f, const struct profile_rule *r);
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The per-M generator behind steal order, select order, treap tickets. Bit exact per release; only the seed is ours. */
+/* The per-M generator behind steal order, select order, treap tickets. Bit exact per release; only
+ * the seed is ours. */
 #include "runtime2.h"
 
 /* stubs.go fastrand, rand.go cheaprand. */
-static uint32_t cheaprand(void) {
+static uint32_t cheaprand(void)
+{
     struct m *mp = getm();
     if (prof->rng32) {
         uint32_t s = (uint32_t)mp->rng + 0x53c5ca59u;
@@ -17,12 +19,15 @@ static uint32_t cheaprand(void) {
 }
 
 /* cheaprandn: below n. */
-static uint32_t cheaprandn(uint32_t n) {
+static uint32_t cheaprandn(uint32_t n)
+{
     return (uint32_t)draw(n, ((uint64_t)cheaprand() * n) >> 32);
 }
 
-/* The start of a steal enumeration. What matters of it is the start and the stride: that many answers an explorer has. */
-static uint32_t cheaprand_order(void) {
+/* The start of a steal enumeration. What matters of it is the start and the stride: that many
+ * answers an explorer has. */
+static uint32_t cheaprand_order(void)
+{
     uint32_t answers = rt->stealOrder.count * rt->stealOrder.ncoprimes;
     return (uint32_t)draw(answers, cheaprand());
 }

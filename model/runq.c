@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A P's run queue: a bounded ring with one producer and many consumers, and runnext in front of it.
  *
- * Who may do what: only the owner stores runqtail and sets runnext non-zero; anybody may CAS runqhead forward and CAS
- * runnext to zero. runqhead and runqtail are uint32 and wrap; 0 <= tail - head <= ring_len always.
- *   store-rel(tail) publishes the slots before it    pairs with load-acq(tail) in runqgrab
- *   cas-rel(head) commits the reads before it        pairs with load-acq(head) in runqput (a slot may be reused)
+ * Who may do what: only the owner stores runqtail and sets runnext non-zero; anybody may CAS
+ * runqhead forward and CAS runnext to zero. runqhead and runqtail are uint32 and wrap; 0 <= tail -
+ * head <= ring_len always. store-rel(tail) publishes the slots before it    pairs with
+ * load-acq(tail) in runqgrab cas-rel(head) commits the reads before it        pairs with
+ * load-acq(head) in runqput (a slot may be reused)
  *
- * gp->owner is limbo: between leaving one place and entering the next, a runnable G is known to one M alone. */
+ * gp->owner is limbo: between leaving one place and entering the next, a runnable G is known to one
+ * M alone. */
 #include "runtime2.h"
 
 static void runq_own(struct g *gp) { gp->owner = (int16_t)(getm()->id + 1); }
@@ -16,8 +18,10 @@ static gslot *runq_slot(struct p *pp, uint32_t at) { return &pp->runq[at & pp->r
 
 static uint32_t runq_cap(const struct p *pp) { return pp->ringmask + 1; }
 
-/* proc.go runqempty. Four loads; the fourth sees whether runnext was displaced into the ring between the second and third. */
-static bool runqempty(struct p *pp) {
+/* proc.go runqempty. Four loads; the fourth sees whether runnext was displaced into the ring
+ * between the second and third. */
+static bool runqempty(struct p *pp)
+{
     for (;;) {
         uint32_t head = a_load(&pp->runqhead);
         uint32_t tail = a_load(&pp->runqtail);
@@ -27,8 +31,10 @@ static bool runqempty(struct p *pp) {
     }
 }
 
-/* proc.go runqputslow. Half of a full ring and gp go to the global queue, in order. False: a thief moved head. */
-static bool runqputslow(struct p *pp, struct g *gp, uint32_t h, uint32_t t) {
+/* proc.go runqputslow. Half of a full ring and gp go to the global queue, in order. False: a thief
+ * moved head. */
+static bool runqputslow(struct p *pp, struct g *gp, uint32_t h, uint32_t t)
+{
     uint32_t n = (t - h) / 2;
     if (n != runq_cap(pp) / 2)
         throw("runqputslow: queue is not full");
@@ -41,7 +47,8 @@ static bool runqputslow(struct p *pp, struct g *gp, uint32_t h, uint32_t t) {
     if (!a_cas_rel(&pp->runqhead, h, h + n))
         return false;
     for (uint32_t i = 0; i < n; i++) {
-        struct g *moved = a_own(runq_slot(pp, h + i)); /* the owner's own slots: nobody else writes them */
+        struct g *moved = a_own(
+            runq_slot(pp, h + i)); /* the owner's own slots: nobody else writes them */
         runq_own(moved);
         gQueue_pushBack(&batch, moved);
     }
@@ -56,7 +63,8 @@ static bool runqputslow(struct p *pp, struct g *gp, uint32_t h, uint32_t t) {
 }
 
 /* proc.go runqput. */
-static void runqput(struct p *pp, struct g *gp, bool next) {
+static void runqput(struct p *pp, struct g *gp, bool next)
+{
     if (prof->no_sysmon_no_runnext && prof->sysmon == 0)
         next = false; /* nobody would preempt a group that keeps itself in runnext */
     if (next) {
@@ -84,8 +92,10 @@ static void runqput(struct p *pp, struct g *gp, bool next) {
     }
 }
 
-/* proc.go runqputbatch. What does not fit stays in q (1.25+) or goes to the global queue at once. */
-static void runqputbatch(struct p *pp, struct gQueue *q) {
+/* proc.go runqputbatch. What does not fit stays in q (1.25+) or goes to the global queue at once.
+ */
+static void runqputbatch(struct p *pp, struct gQueue *q)
+{
     if (prof->grq_batch_unlocked && gQueue_empty(q))
         return;
     uint32_t h = a_load_acq(&pp->runqhead);
@@ -105,10 +115,12 @@ static void runqputbatch(struct p *pp, struct gQueue *q) {
 }
 
 /* proc.go runqget. *inherit: the G came from runnext and shares the slice of the G before it. */
-static struct g *runqget(struct p *pp, bool *inherit) {
+static struct g *runqget(struct p *pp, bool *inherit)
+{
     struct g *next = a_load_rlx(&pp->runnext);
     while (next != NULL) {
-        /* Only a thief can make the CAS fail, and then runnext is zero: <=1.17 looked again all the same. */
+        /* Only a thief can make the CAS fail, and then runnext is zero: <=1.17 looked again all the
+         * same. */
         if (a_cas(&pp->runnext, next, (struct g *)NULL)) {
             *inherit = true;
             runq_own(next);
@@ -132,8 +144,10 @@ static struct g *runqget(struct p *pp, bool *inherit) {
     }
 }
 
-/* proc.go runqdrain (1.17+): the whole queue of the own P, for a dedicated GC worker that was preempted. */
-static struct gQueue runqdrain(struct p *pp) {
+/* proc.go runqdrain (1.17+): the whole queue of the own P, for a dedicated GC worker that was
+ * preempted. */
+static struct gQueue runqdrain(struct p *pp)
+{
     struct gQueue q = {0};
     struct g *next = a_load_rlx(&pp->runnext);
     if (next != NULL && a_cas(&pp->runnext, next, (struct g *)NULL)) {
@@ -157,8 +171,10 @@ static struct gQueue runqdrain(struct p *pp) {
     }
 }
 
-/* Gives a running victim's runnext a chance: a G that readies another and blocks at once hands over within this time. */
-static void runqgrab_backoff(struct p *victim) {
+/* Gives a running victim's runnext a chance: a G that readies another and blocks at once hands over
+ * within this time. */
+static void runqgrab_backoff(struct p *victim)
+{
     if (a_load_rlx(&victim->status) != Prunning)
         return;
     if (prof->backoff_not_in_syscall) {
@@ -173,7 +189,8 @@ static void runqgrab_backoff(struct p *victim) {
 }
 
 /* The ring looked empty: takes runnext. 1: taken, 0: nothing there, -1: look again. */
-static int runqgrab_next(struct p *pp, struct p *victim, uint32_t batchHead) {
+static int runqgrab_next(struct p *pp, struct p *victim, uint32_t batchHead)
+{
     struct g *next = a_load_rlx(&victim->runnext);
     if (next == NULL)
         return 0;
@@ -186,8 +203,10 @@ static int runqgrab_next(struct p *pp, struct p *victim, uint32_t batchHead) {
     return 1;
 }
 
-/* proc.go runqgrab. Copies half of the victim's ring, rounded up, behind the thief's tail, then claims it. */
-static uint32_t runqgrab(struct p *pp, struct p *victim, uint32_t batchHead, bool stealRunNext) {
+/* proc.go runqgrab. Copies half of the victim's ring, rounded up, behind the thief's tail, then
+ * claims it. */
+static uint32_t runqgrab(struct p *pp, struct p *victim, uint32_t batchHead, bool stealRunNext)
+{
     for (;;) {
         uint32_t h = a_load_acq(&victim->runqhead); /* other consumers */
         uint32_t t = a_load_acq(&victim->runqtail); /* the producer */
@@ -215,7 +234,8 @@ static uint32_t runqgrab(struct p *pp, struct p *victim, uint32_t batchHead, boo
 }
 
 /* proc.go runqsteal. The newest of the batch runs first, the others follow in FIFO order. */
-static struct g *runqsteal(struct p *pp, struct p *p2, bool stealRunNext) {
+static struct g *runqsteal(struct p *pp, struct p *p2, bool stealRunNext)
+{
     struct m *mp = getm();
     mp->counters[C_steals_tried]++;
     uint32_t t = a_load_rlx(&pp->runqtail);

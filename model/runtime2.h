@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* G, M, P and the scheduler as data (runtime2.go). Everything lives in the world's arena; pointers never reach a record.
+/* G, M, P and the scheduler as data (runtime2.go). Everything lives in the world's arena; pointers
+ * never reach a record.
  *
- *   G   Gidle -> Gdead -> Grunnable <-> Grunning -> Gwaiting -> Grunnable;  Grunning <-> Gsyscall;  casgstatus has the table
- *   M   no status word: (p, curg, spinning, on midle?, lockedg, note) is its state
- *   P   Pidle <-> Prunning [<-> Psyscall, <=1.25] -> Pgcstop -> Pidle;  Pdead after procresize
+ *   G   Gidle -> Gdead -> Grunnable <-> Grunning -> Gwaiting -> Grunnable;  Grunning <-> Gsyscall;
+ * casgstatus has the table M   no status word: (p, curg, spinning, on midle?, lockedg, note) is its
+ * state P   Pidle <-> Prunning [<-> Psyscall, <=1.25] -> Pgcstop -> Pidle;  Pdead after procresize
  *
- * A field declared ATOMIC is read or written by Ms that do not own it. A plain field belongs to the M that runs the G, to
- * the M itself, to the M that holds the P, or to the holder of the lock named beside it. */
+ * A field declared ATOMIC is read or written by Ms that do not own it. A plain field belongs to the
+ * M that runs the G, to the M itself, to the M that holds the P, or to the holder of the lock named
+ * beside it. */
 #ifndef MODEL_RUNTIME2_H
 #define MODEL_RUNTIME2_H
 #include <host.h>
@@ -60,15 +62,17 @@ enum lockrank {
 };
 
 struct mutex {
-    ATOMIC(uint32_t) key;   /* tristate (<=1.23): 0 free, 1 locked, 2 locked with sleepers */
-    ATOMIC(uint64_t) word;  /* spinbit (>=1.24): bits 0 locked, 1 sleeping, 8 spinning, 9 stack locked, 10.. M id + 1 */
-    uint8_t rank;           /* enum lockrank */
+    ATOMIC(uint32_t) key; /* tristate (<=1.23): 0 free, 1 locked, 2 locked with sleepers */
+    ATOMIC(uint64_t)
+    word; /* spinbit (>=1.24): bits 0 locked, 1 sleeping, 8 spinning, 9 stack locked, 10.. M id + 1
+           */
+    uint8_t rank; /* enum lockrank */
 };
 struct note {
     ATOMIC(uint32_t) key;
 };
 
-typedef ATOMIC(struct g *) gslot;    /* guintptr: a ring slot, runnext */
+typedef ATOMIC(struct g *) gslot;  /* guintptr: a ring slot, runnext */
 typedef ATOMIC(uint32_t) maskword; /* a word of a pMask, a tick */
 
 /* ---- queues of Gs by schedlink ---- */
@@ -110,24 +114,24 @@ struct g {
     int64_t runnable_at; /* virtual ns when it last became runnable (latency records) */
 
     ATOMIC(uint32_t) selectDone;
-    uint32_t pc;      /* next instruction of its program */
-    int64_t *stack;   /* registers of all frames; inline_regs until it grows (interp.c) */
+    uint32_t pc;             /* next instruction of its program */
+    int64_t *stack;          /* registers of all frames; inline_regs until it grows (interp.c) */
     uint32_t stack_size, fp; /* in words */
     uint64_t rng;        /* stream of the program's own draws; a child's comes from its parent's */
     struct timer *timer; /* cached sleep timer */
     struct gext *ext;    /* rare things: panic and defer chain, spans, coroutine (interp.c) */
     int64_t opval;       /* scratch of the operation in progress, valid across a park */
     void *opobj;
-    int32_t group;       /* index of the program's goroutine group */
-    int32_t func;        /* of the current frame */
+    int32_t group;         /* index of the program's goroutine group */
+    int32_t func;          /* of the current frame */
     int32_t gcAssistBytes; /* credit (+) or debt (-) */
-    int16_t owner;       /* limbo: 1 + id of the M that alone knows this runnable G; 0: a queue does */
+    int16_t owner; /* limbo: 1 + id of the M that alone knows this runnable G; 0: a queue does */
     uint8_t waitreason;
     uint8_t nkont;
     uint8_t kont[KONT_MAX]; /* steps to run when the G continues, last first (step.h) */
     ATOMIC(bool) preempt;
     bool preemptStop, asyncSafePoint;
-    bool system; /* runtime's own G: does not count for deadlock */
+    bool system;       /* runtime's own G: does not count for deadlock */
     bool has_ext_wake; /* a poll descriptor or timer will wake it (leak reports) */
     bool parkingOnChan;
     int64_t inline_regs[GREGS_INLINE];
@@ -155,20 +159,20 @@ struct m {
     ATOMIC(struct g *) curg; /* NULL: on g0 */
     ATOMIC(struct p *) p;
     struct p *nextp; /* P to take at wake-up; written before the wake */
-    struct p *oldp;           /* P held before the system call (a hint) */
+    struct p *oldp;  /* P held before the system call (a hint) */
     int32_t locks;
     bool spinning; /* written by startm while the M sleeps, else by the M */
     bool blocked, incgo, isextra, isExtraInC, needextram;
-    bool exiting; /* mexit ran: the thread function returns */
-    bool onmidle; /* on sched.midle (sched.lock) */
+    bool exiting;     /* mexit ran: the thread function returns */
+    bool onmidle;     /* on sched.midle (sched.lock) */
     bool insafe;      /* user code at a safe point for a signal (interp.c, around a burst) */
     bool asyncinject; /* the handler injected asyncPreempt */
     uint8_t mstartkind;
     const char *preemptoff; /* non-NULL: not preemptible */
     int32_t mallocing;
     struct note park;
-    struct m *alllink; /* sched.lock */
-    struct m *schedlink; /* midle (<=1.25), extra list, newm hand-off */
+    struct m *alllink;               /* sched.lock */
+    struct m *schedlink;             /* midle (<=1.25), extra list, newm hand-off */
     struct m *idle_prev, *idle_next; /* midle (>=1.26) */
     struct m *freelink;
     ATOMIC(uint32_t) freeWait;
@@ -209,9 +213,9 @@ struct p {
     int32_t id;
     uint32_t ringmask;
     maskword schedtick, syscalltick; /* read by sysmon */
-    struct p *link;   /* pidle list, procresize's list (sched.lock) */
-    struct m *oldm;   /* 1.26+: last M */
-    struct sysmontick sysmontick; /* sysmon only */
+    struct p *link;                  /* pidle list, procresize's list (sched.lock) */
+    struct m *oldm;                  /* 1.26+: last M */
+    struct sysmontick sysmontick;    /* sysmon only */
     uint64_t goidcache, goidcacheend;
     struct gList gFree;
     struct sudog *sudogcache; /* list */
@@ -320,7 +324,7 @@ struct runtime {
     struct gcController gc;
     struct netpoll *netpoll;
     struct timersBucket *timersBuckets; /* 1.13: 64 of them (timer_buckets.c) */
-    struct objects *objs; /* channels, mutexes, ... of the program (objs.h) */
+    struct objects *objs;               /* channels, mutexes, ... of the program (objs.h) */
 
     bool panicking;
     int64_t start_ns;

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spinning and waking: how work that became runnable finds an M, without waking more threads than needed.
+/* Spinning and waking: how work that became runnable finds an M, without waking more threads than
+ * needed.
  *
- * A spinning M has no work and looks for some; sched.nmspinning counts them. Who makes a G runnable calls wakep, which starts
- * an M only if nobody spins. An M that stops spinning must look once more after the decrement:
+ * A spinning M has no work and looks for some; sched.nmspinning counts them. Who makes a G runnable
+ * calls wakep, which starts an M only if nobody spins. An M that stops spinning must look once more
+ * after the decrement:
  *
  *   submitter: put G on a queue;  load nmspinning        finder: nmspinning -= 1;  load the queues
  *
  * One of the two sees the other's write (both sequentially consistent): no G is left behind. */
 #include "runtime2.h"
 
-static void nmspinning_dec(void) {
+static void nmspinning_dec(void)
+{
     if (a_add(&sched->nmspinning, -1) < 0)
         throw("negative nmspinning");
 }
 
 /* proc.go becomeSpinning. */
-static void becomeSpinning(struct m *mp) {
+static void becomeSpinning(struct m *mp)
+{
     mp->spinning = true;
     a_add(&sched->nmspinning, 1);
     if (prof->needspinning)
@@ -24,8 +28,10 @@ static void becomeSpinning(struct m *mp) {
     emit(EV_M_SPIN_BEGIN, 0, 0, 0, 0);
 }
 
-/* proc.go wakep, 1.20+: takes the P first, under the lock; without one it leaves word in needspinning. */
-static void wakep_locked(void) {
+/* proc.go wakep, 1.20+: takes the P first, under the lock; without one it leaves word in
+ * needspinning. */
+static void wakep_locked(void)
+{
     if (a_load(&sched->nmspinning) != 0 || !a_cas(&sched->nmspinning, 0, 1))
         return;
     struct m *mp = acquirem();
@@ -43,8 +49,10 @@ static void wakep_locked(void) {
     releasem(mp);
 }
 
-/* proc.go wakep. Up to 1.19 startm looks for the P; in 1.13 and 1.14 the callers tested npidle and nmspinning. */
-static void wakep(void) {
+/* proc.go wakep. Up to 1.19 startm looks for the P; in 1.13 and 1.14 the callers tested npidle and
+ * nmspinning. */
+static void wakep(void)
+{
     getm()->counters[C_wakeps]++;
     if (prof->wakep_locked) {
         wakep_locked();
@@ -59,7 +67,8 @@ static void wakep(void) {
 }
 
 /* proc.go resetspinning: the M found work; somebody else should look on. */
-static void resetspinning(struct m *mp) {
+static void resetspinning(struct m *mp)
+{
     if (!mp->spinning)
         throw("resetspinning: not a spinning m");
     mp->spinning = false;
@@ -72,7 +81,8 @@ static void resetspinning(struct m *mp) {
 }
 
 /* proc.go wakeNetPoller: somebody must know of a timer earlier than what the poller sleeps for. */
-static void wakeNetPoller(int64_t when) {
+static void wakeNetPoller(int64_t when)
+{
     if (a_load(&sched->lastpoll) == 0) {
         int64_t until = a_load(&sched->pollUntil);
         if (until == 0 || until > when)
@@ -85,7 +95,8 @@ static void wakeNetPoller(int64_t when) {
 enum handoff { HANDOFF_DONE, HANDOFF_START, HANDOFF_IDLE };
 
 /* handoffp under sched.lock: nobody took the P yet. */
-static enum handoff handoffp_locked(struct p *pp) {
+static enum handoff handoffp_locked(struct p *pp)
+{
     if (a_load(&sched->gcwaiting) != 0) {
         gcstop_p(pp);
         return HANDOFF_DONE;
@@ -100,7 +111,8 @@ static enum handoff handoffp_locked(struct p *pp) {
 }
 
 /* proc.go handoffp: finds a use for a P that its M had to leave. Works without a P. */
-static void handoffp(struct p *pp) {
+static void handoffp(struct p *pp)
+{
     getm()->counters[C_handoffs]++;
     emit(EV_P_HANDOFF, 0, (uint64_t)pp->id, 0, 0);
     if (!runqempty(pp) || !globrunq_looks_empty()) {
@@ -134,7 +146,8 @@ static void handoffp(struct p *pp) {
 }
 
 /* injectglist's startIdle: n Ms, not spinning, each with a P. */
-static void startIdle(int32_t n) {
+static void startIdle(int32_t n)
+{
     for (; n > 0; n--) {
         if (!prof->startidle_locked) {
             if (a_load(&sched->npidle) == 0)
@@ -156,14 +169,17 @@ static void startIdle(int32_t n) {
     }
 }
 
-static void inject_global(struct gQueue *q) {
+static void inject_global(struct gQueue *q)
+{
     lock(&sched->lock);
     globrunqputbatch(q);
     unlock(&sched->lock);
 }
 
-/* proc.go injectglist: a list of waiting Gs becomes runnable, as many on the global queue as there are idle Ps to take them. */
-static void injectglist(struct gList *list) {
+/* proc.go injectglist: a list of waiting Gs becomes runnable, as many on the global queue as there
+ * are idle Ps to take them. */
+static void injectglist(struct gList *list)
+{
     if (gList_empty(list))
         return;
     struct m *mp = getm();

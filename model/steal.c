@@ -6,7 +6,8 @@ struct randomEnum {
     uint32_t i, count, pos, inc;
 };
 
-static uint32_t gcd(uint32_t a, uint32_t b) {
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
     while (b != 0) {
         uint32_t r = a % b;
         a = b;
@@ -16,7 +17,8 @@ static uint32_t gcd(uint32_t a, uint32_t b) {
 }
 
 /* proc.go randomOrder.reset. The array was allocated for the largest P count. */
-static void randomOrder_reset(struct randomOrder *ord, uint32_t count) {
+static void randomOrder_reset(struct randomOrder *ord, uint32_t count)
+{
     ord->count = count;
     ord->ncoprimes = 0;
     for (uint32_t i = 1; i <= count; i++)
@@ -25,7 +27,8 @@ static void randomOrder_reset(struct randomOrder *ord, uint32_t count) {
 }
 
 /* proc.go randomOrder.start: n steps of a stride coprime with n visit every P once. */
-static struct randomEnum randomOrder_start(const struct randomOrder *ord, uint32_t r) {
+static struct randomEnum randomOrder_start(const struct randomOrder *ord, uint32_t r)
+{
     uint32_t pick = prof->steal_stride_div ? r / ord->count : r;
     return (struct randomEnum){
         .count = ord->count,
@@ -34,7 +37,8 @@ static struct randomEnum randomOrder_start(const struct randomOrder *ord, uint32
     };
 }
 
-static void randomEnum_next(struct randomEnum *e) {
+static void randomEnum_next(struct randomEnum *e)
+{
     e->i++;
     e->pos = (e->pos + e->inc) % e->count;
 }
@@ -46,7 +50,8 @@ struct steal_result {
 };
 
 /* Pass 4's look at p2's timers: they ready their Gs on the thief's P. */
-static void steal_timers(struct p *pp, struct p *p2, struct steal_result *r, bool *ran) {
+static void steal_timers(struct p *pp, struct p *p2, struct steal_result *r, bool *ran)
+{
     struct timer_check c = timers_check(p2, r->now);
     r->now = c.now;
     if (c.pollUntil != 0 && (r->pollUntil == 0 || c.pollUntil < r->pollUntil))
@@ -59,7 +64,8 @@ static void steal_timers(struct p *pp, struct p *p2, struct steal_result *r, boo
 }
 
 /* One victim. True: the search is over. */
-static bool steal_visit(struct p *pp, struct p *p2, int64_t pass, struct steal_result *r, bool *ran) {
+static bool steal_visit(struct p *pp, struct p *p2, int64_t pass, struct steal_result *r, bool *ran)
+{
     bool last = pass == prof->steal_passes - 1;
     if (prof->masks) {
         if (last && pMask_read(rt->timerpMask, p2->id)) {
@@ -81,7 +87,8 @@ static bool steal_visit(struct p *pp, struct p *p2, int64_t pass, struct steal_r
 }
 
 /* proc.go stealWork. Random start and stride on every pass; timers and runnext only on the last. */
-static struct steal_result stealWork(int64_t now) {
+static struct steal_result stealWork(int64_t now)
+{
     struct m *mp = getm();
     struct p *pp = a_own(&mp->p);
     struct steal_result r = {.now = now};
@@ -106,7 +113,8 @@ static struct steal_result stealWork(int64_t now) {
 }
 
 /* proc.go checkRunqsNoP: after giving up the P. Ascending order, not random. */
-static struct p *checkRunqsNoP(struct p **allp, int32_t n) {
+static struct p *checkRunqsNoP(struct p **allp, int32_t n)
+{
     for (int32_t id = 0; id < n; id++) {
         struct p *p2 = allp[id];
         if (prof->masks && pMask_read(rt->idlepMask, id))
@@ -122,7 +130,8 @@ static struct p *checkRunqsNoP(struct p **allp, int32_t n) {
 }
 
 /* proc.go checkTimersNoP: the earliest timer of any P. */
-static int64_t checkTimersNoP(struct p **allp, int32_t n, int64_t pollUntil) {
+static int64_t checkTimersNoP(struct p **allp, int32_t n, int64_t pollUntil)
+{
     for (int32_t id = 0; id < n; id++) {
         if (!pMask_read(rt->timerpMask, id))
             continue;

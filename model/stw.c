@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stopping the world, changing the number of Ps, and running something on every P.
  *
- * stopwait counts the Ps not stopped yet, under sched.lock. A running P stops itself in gcstopm at its next look for work; idle
- * ones and those in system calls are taken. The stopper keeps its own P, marked Pgcstop, and keeps running. */
+ * stopwait counts the Ps not stopped yet, under sched.lock. A running P stops itself in gcstopm at
+ * its next look for work; idle ones and those in system calls are taken. The stopper keeps its own
+ * P, marked Pgcstop, and keeps running. */
 #include "runtime2.h"
 
-static void stopwait_dec(void) {
+static void stopwait_dec(void)
+{
     sched->stopwait--;
     if (sched->stopwait == 0)
         notewakeup(&sched->stopnote);
 }
 
 /* A P that nobody holds stops. sched.lock is held. */
-static void gcstop_p(struct p *pp) {
+static void gcstop_p(struct p *pp)
+{
     a_store_rlx(&pp->status, Pgcstop);
     stopwait_dec();
 }
 
-/* proc.go gcstopm: this P stops for the world. A spinner gives up without a re-check: start-the-world wakes somebody. */
-static void gcstopm(void) {
+/* proc.go gcstopm: this P stops for the world. A spinner gives up without a re-check:
+ * start-the-world wakes somebody. */
+static void gcstopm(void)
+{
     struct m *mp = getm();
     if (a_load(&sched->gcwaiting) == 0)
         throw("gcstopm: not waiting for gc");
@@ -34,7 +39,8 @@ static void gcstopm(void) {
 }
 
 /* Ps in system calls. sched.lock is held. */
-static void stop_syscalling(void) {
+static void stop_syscalling(void)
+{
     for (int32_t i = 0; i < rt->allp_len; i++) {
         struct p *pp = rt->allp[i];
         if (prof->sys_block_on_exit) {
@@ -50,14 +56,16 @@ static void stop_syscalling(void) {
     }
 }
 
-static void stop_idle(void) {
+static void stop_idle(void)
+{
     for (struct p *pp = pidleget(); pp != NULL; pp = pidleget()) {
         a_store_rlx(&pp->status, Pgcstop);
         sched->stopwait--;
     }
 }
 
-static void verify_stopped(void) {
+static void verify_stopped(void)
+{
     if (sched->stopwait != 0)
         throw("stopTheWorld: not stopped (stopwait != 0)");
     for (int32_t i = 0; i < rt->allp_len; i++)
@@ -65,9 +73,11 @@ static void verify_stopped(void) {
             throw("stopTheWorld: not stopped (status != Pgcstop)");
 }
 
-/* proc.go stopTheWorldWithSema. The caller holds worldsema, runs on g0, and holds no locks. pseudo_wait: curg calls itself waiting,
- * so that somebody who wants to scan it is not blocked by us; <=1.24 the callers decided, since 1.25 it is always so. */
-static void stopTheWorldWithSema(uint16_t reason, bool pseudo_wait) {
+/* proc.go stopTheWorldWithSema. The caller holds worldsema, runs on g0, and holds no locks.
+ * pseudo_wait: curg calls itself waiting, so that somebody who wants to scan it is not blocked by
+ * us; <=1.24 the callers decided, since 1.25 it is always so. */
+static void stopTheWorldWithSema(uint16_t reason, bool pseudo_wait)
+{
     struct m *mp = getm();
     struct g *gp = a_own(&mp->curg);
     if (prof->stw_pseudo_wait_inside || pseudo_wait)
@@ -101,7 +111,8 @@ static void stopTheWorldWithSema(uint16_t reason, bool pseudo_wait) {
 }
 
 /* proc.go startTheWorldWithSema. */
-static void startTheWorldWithSema(uint16_t reason) {
+static void startTheWorldWithSema(uint16_t reason)
+{
     struct m *mp = acquirem();
     if (netpollinited()) {
         struct gList list = {0};
@@ -139,7 +150,8 @@ static void startTheWorldWithSema(uint16_t reason) {
 /* ---- procresize ---- */
 
 /* proc.go p.init. */
-static void p_init(struct p *pp, int32_t id) {
+static void p_init(struct p *pp, int32_t id)
+{
     pp->id = id;
     a_store_rlx(&pp->status, Pgcstop);
     gc_p_init(pp);
@@ -149,7 +161,8 @@ static void p_init(struct p *pp, int32_t id) {
     }
 }
 
-static struct p *p_new(void) {
+static struct p *p_new(void)
+{
     uint32_t len = (uint32_t)prof->ring_len;
     struct p *pp = host_alloc(sizeof *pp, 64);
     pp->runq = host_alloc(len * sizeof *pp->runq, 64);
@@ -158,8 +171,10 @@ static struct p *p_new(void) {
     return pp;
 }
 
-/* proc.go p.destroy. The ring goes to the global queue's head from its tail, so that its order stays; runnext in front. */
-static void p_destroy(struct p *pp) {
+/* proc.go p.destroy. The ring goes to the global queue's head from its tail, so that its order
+ * stays; runnext in front. */
+static void p_destroy(struct p *pp)
+{
     uint32_t h = a_load_rlx(&pp->runqhead);
     uint32_t t = a_load_rlx(&pp->runqtail);
     while (t != h) {
@@ -181,7 +196,8 @@ static void p_destroy(struct p *pp) {
 }
 
 /* allp, masks and steal order have room for the largest P count a world may have. */
-static void allp_grow(int32_t old, int32_t nprocs) {
+static void allp_grow(int32_t old, int32_t nprocs)
+{
     if (nprocs > rt->allp_cap)
         throw("procresize: too many Ps");
     if (nprocs > rt->allp_len) {
@@ -197,7 +213,8 @@ static void allp_grow(int32_t old, int32_t nprocs) {
 }
 
 /* The stopper needs a P that stays. */
-static void keep_a_p(int32_t nprocs) {
+static void keep_a_p(int32_t nprocs)
+{
     struct m *mp = getm();
     struct p *pp = mp_p(mp);
     if (pp != NULL && pp->id < nprocs) {
@@ -214,14 +231,16 @@ static void keep_a_p(int32_t nprocs) {
     acquirep(p0);
 }
 
-static void push_runnable(struct p **list, struct p *pp, struct m *nmp) {
+static void push_runnable(struct p **list, struct p *pp, struct m *nmp)
+{
     a_store_rlx(&pp->m, nmp);
     pp->link = *list;
     *list = pp;
 }
 
 /* <=1.25: Ps with work get any idle M. */
-static struct p *resize_hand_out_old(int32_t nprocs) {
+static struct p *resize_hand_out_old(int32_t nprocs)
+{
     struct p *runnable = NULL, *self = mp_p(getm());
     for (int32_t i = nprocs - 1; i >= 0; i--) {
         struct p *pp = rt->allp[i];
@@ -236,8 +255,10 @@ static struct p *resize_hand_out_old(int32_t nprocs) {
     return runnable;
 }
 
-/* >=1.26: Ps with work get their last M back, then GC workers are placed on idle Ps, and the highest idle id ends on top. */
-static struct p *resize_hand_out_new(int32_t nprocs) {
+/* >=1.26: Ps with work get their last M back, then GC workers are placed on idle Ps, and the
+ * highest idle id ends on top. */
+static struct p *resize_hand_out_new(int32_t nprocs)
+{
     struct p *runnable = NULL, *need_m = NULL, *idle = NULL, *self = mp_p(getm());
     for (int32_t i = nprocs - 1; i >= 0; i--) {
         struct p *pp = rt->allp[i];
@@ -274,8 +295,10 @@ static struct p *resize_hand_out_new(int32_t nprocs) {
     return runnable;
 }
 
-/* proc.go procresize. World stopped, sched.lock held. Returns the Ps that have work, each with an M in p.m or none. */
-static struct p *procresize(int32_t nprocs) {
+/* proc.go procresize. World stopped, sched.lock held. Returns the Ps that have work, each with an M
+ * in p.m or none. */
+static struct p *procresize(int32_t nprocs)
+{
     int32_t old = a_load_rlx(&rt->gomaxprocs);
     if (old < 0 || nprocs <= 0)
         throw("procresize: invalid arg");
@@ -289,7 +312,8 @@ static struct p *procresize(int32_t nprocs) {
         rt->allp_len = nprocs;
         unlock(&rt->allpLock);
     }
-    struct p *runnable = prof->m_affinity ? resize_hand_out_new(nprocs) : resize_hand_out_old(nprocs);
+    struct p *runnable = prof->m_affinity ? resize_hand_out_new(nprocs)
+                                          : resize_hand_out_old(nprocs);
     randomOrder_reset(&rt->stealOrder, (uint32_t)nprocs);
     a_store(&rt->gomaxprocs, nprocs);
     return runnable;
@@ -298,7 +322,8 @@ static struct p *procresize(int32_t nprocs) {
 /* ---- something on every P ---- */
 
 /* sched.lock is held. */
-static void safepoint_done(struct p *pp) {
+static void safepoint_done(struct p *pp)
+{
     sched->safePointFn(pp);
     sched->safePointWait--;
     if (sched->safePointWait == 0)
@@ -306,7 +331,8 @@ static void safepoint_done(struct p *pp) {
 }
 
 /* proc.go runSafePointFn: the own P's share, or somebody did it for us. */
-static void runSafePointFn(void) {
+static void runSafePointFn(void)
+{
     struct p *pp = mp_p(getm());
     if (!a_cas(&pp->runSafePointFn, 1, 0))
         return;
@@ -319,7 +345,8 @@ static void runSafePointFn(void) {
 }
 
 /* Takes the P of a G in a system call and finds a use for it, so that it passes a safe point. */
-static void safepoint_syscalling(struct p *pp) {
+static void safepoint_syscalling(struct p *pp)
+{
     if (prof->sys_block_on_exit) {
         struct syscallingThread t;
         if (!setBlockOnExitSyscall(pp, &t))
@@ -333,8 +360,10 @@ static void safepoint_syscalling(struct p *pp) {
     }
 }
 
-/* proc.go forEachP: fn runs on every P at its next safe point; returns when all have. Caller: on g0, worldsema held. */
-static void forEachP(void (*fn)(struct p *)) {
+/* proc.go forEachP: fn runs on every P at its next safe point; returns when all have. Caller: on
+ * g0, worldsema held. */
+static void forEachP(void (*fn)(struct p *))
+{
     struct m *mp = acquirem();
     struct p *self = mp_p(mp);
     lock(&sched->lock);

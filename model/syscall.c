@@ -1,31 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Entering and leaving system calls, two designs.
  *
- * <=1.25  The P becomes Psyscall and is let go of: whoever CASes the status away owns it (the returning M, sysmon, a stop of the
- *         world). Both pointers are cleared; the M remembers the P in oldp. ABA is accepted.
- * >=1.26  The P stays running and wired. Taking it away needs the scan bit of the syscalling G: with it the taker clears the
- *         pointers, and the G, which must CAS its status to running first, waits until the bit is gone.
- * In both the way through is free of locks when nobody wants the P. */
+ * <=1.25  The P becomes Psyscall and is let go of: whoever CASes the status away owns it (the
+ * returning M, sysmon, a stop of the world). Both pointers are cleared; the M remembers the P in
+ * oldp. ABA is accepted.
+ * >=1.26  The P stays running and wired. Taking it away needs the scan bit of the syscalling G:
+ * with it the taker clears the pointers, and the G, which must CAS its status to running first,
+ * waits until the bit is gone. In both the way through is free of locks when nobody wants the P. */
 #include "runtime2.h"
 #include "step.h"
 
-static void addGSyscallNoP(struct m *mp) {
+static void addGSyscallNoP(struct m *mp)
+{
     if (!mp->isExtraInC)
         a_add(&sched->nGsyscallNoP, 1);
 }
-static void decGSyscallNoP(struct m *mp) {
+static void decGSyscallNoP(struct m *mp)
+{
     if (!mp->isExtraInC)
         a_add(&sched->nGsyscallNoP, -1);
 }
 
-static void wake_sysmon_locked(void) {
+static void wake_sysmon_locked(void)
+{
     if (a_load(&sched->sysmonwait)) {
         a_store(&sched->sysmonwait, false);
         notewakeup(&sched->sysmonnote);
     }
 }
 
-static void entersyscall_sysmon(void) {
+static void entersyscall_sysmon(void)
+{
     if (!a_load(&sched->sysmonwait))
         return;
     lock(&sched->lock);
@@ -42,8 +47,10 @@ struct syscallingThread {
     uint32_t status;
 };
 
-/* proc.go setBlockOnExitSyscall. True: t.gp cannot leave its system call until syscalling_resume. */
-static bool setBlockOnExitSyscall(struct p *pp, struct syscallingThread *t) {
+/* proc.go setBlockOnExitSyscall. True: t.gp cannot leave its system call until syscalling_resume.
+ */
+static bool setBlockOnExitSyscall(struct p *pp, struct syscallingThread *t)
+{
     if (a_load_rlx(&pp->status) != Prunning)
         return false;
     struct m *mp = a_load_rlx(&pp->m);
@@ -51,7 +58,8 @@ static bool setBlockOnExitSyscall(struct p *pp, struct syscallingThread *t) {
     if (gp == NULL)
         return false;
     uint32_t status = readgstatus(gp) & ~(uint32_t)Gscan;
-    if ((status != Gsyscall && status != Gdeadextra) || !castogscanstatus(gp, status, status | Gscan))
+    if ((status != Gsyscall && status != Gdeadextra) ||
+        !castogscanstatus(gp, status, status | Gscan))
         return false;
     /* The G may be another one's by now, or its M may have lost the P. */
     if (a_load_rlx(&gp->m) != mp || a_load_rlx(&mp->p) != pp) {
@@ -62,11 +70,13 @@ static bool setBlockOnExitSyscall(struct p *pp, struct syscallingThread *t) {
     return true;
 }
 
-static void syscalling_resume(const struct syscallingThread *t) {
+static void syscalling_resume(const struct syscallingThread *t)
+{
     casfrom_Gscanstatus(t->gp, t->status | Gscan, t->status);
 }
 
-static void syscalling_releaseP(const struct syscallingThread *t, enum pstatus state) {
+static void syscalling_releaseP(const struct syscallingThread *t, enum pstatus state)
+{
     a_store_rlx(&t->pp->m, (struct m *)NULL);
     a_store_rlx(&t->mp->p, (struct p *)NULL);
     a_store(&t->pp->status, (uint32_t)state);
@@ -74,20 +84,23 @@ static void syscalling_releaseP(const struct syscallingThread *t, enum pstatus s
     tick(&t->pp->syscalltick);
 }
 
-static void syscalling_takeP(const struct syscallingThread *t) {
+static void syscalling_takeP(const struct syscallingThread *t)
+{
     syscalling_releaseP(t, Pidle);
     emit(EV_P_RETAKE, t->gp->goid, 0, 0, 0);
 }
 
 /* sched.lock is held. */
-static void syscalling_gcstopP(const struct syscallingThread *t) {
+static void syscalling_gcstopP(const struct syscallingThread *t)
+{
     syscalling_releaseP(t, Pgcstop);
     sched->stopwait--;
 }
 
 /* ---- entering ---- */
 
-static void entersyscall_gcwait_old(struct p *pp) {
+static void entersyscall_gcwait_old(struct p *pp)
+{
     lock(&sched->lock);
     if (sched->stopwait > 0 && a_cas(&pp->status, Psyscall, Pgcstop)) {
         tick(&pp->syscalltick);
@@ -96,7 +109,8 @@ static void entersyscall_gcwait_old(struct p *pp) {
     unlock(&sched->lock);
 }
 
-static void entersyscall_gcwait_new(struct m *mp, struct p *pp) {
+static void entersyscall_gcwait_new(struct m *mp, struct p *pp)
+{
     lock(&sched->lock);
     if (sched->stopwait > 0) {
         a_store_rlx(&pp->m, (struct m *)NULL);
@@ -109,7 +123,8 @@ static void entersyscall_gcwait_new(struct m *mp, struct p *pp) {
     unlock(&sched->lock);
 }
 
-static void entersyscall_old(struct g *gp, struct m *mp, struct p *pp) {
+static void entersyscall_old(struct g *gp, struct m *mp, struct p *pp)
+{
     casgstatus(gp, Grunning, Gsyscall);
     entersyscall_sysmon();
     if (a_load_rlx(&pp->runSafePointFn) != 0)
@@ -124,7 +139,8 @@ static void entersyscall_old(struct g *gp, struct m *mp, struct p *pp) {
         entersyscall_gcwait_old(pp);
 }
 
-static void entersyscall_new(struct g *gp, struct m *mp, struct p *pp) {
+static void entersyscall_new(struct g *gp, struct m *mp, struct p *pp)
+{
     mp->syscalltick = a_load_rlx(&pp->syscalltick);
     if (a_load_rlx(&pp->runSafePointFn) != 0)
         runSafePointFn();
@@ -137,7 +153,8 @@ static void entersyscall_new(struct g *gp, struct m *mp, struct p *pp) {
 }
 
 /* proc.go reentersyscall. */
-static void entersyscall(struct g *gp) {
+static void entersyscall(struct g *gp)
+{
     struct m *mp = getm();
     struct p *pp = mp_p(mp);
     mp->locks++;
@@ -151,8 +168,10 @@ static void entersyscall(struct g *gp) {
     mp->locks--;
 }
 
-/* proc.go entersyscallblock: known to block, the P is handed off at once. 1.26 reversed hand-off and status. */
-static void entersyscallblock(struct g *gp) {
+/* proc.go entersyscallblock: known to block, the P is handed off at once. 1.26 reversed hand-off
+ * and status. */
+static void entersyscallblock(struct g *gp)
+{
     struct m *mp = getm();
     struct p *pp = mp_p(mp);
     mp->locks++;
@@ -174,7 +193,8 @@ static void entersyscallblock(struct g *gp) {
 
 /* ---- leaving ---- */
 
-static struct p *exitsyscall_pidle(void) {
+static struct p *exitsyscall_pidle(void)
+{
     if (a_load_rlx(&sched->pidle) == NULL)
         return NULL;
     lock(&sched->lock);
@@ -186,8 +206,10 @@ static struct p *exitsyscall_pidle(void) {
 }
 
 /* proc.go exitsyscallfast (<=1.25). */
-static bool exitsyscallfast(struct m *mp, struct p *oldp) {
-    if (oldp != NULL && a_load_rlx(&oldp->status) == Psyscall && a_cas(&oldp->status, Psyscall, Pidle)) {
+static bool exitsyscallfast(struct m *mp, struct p *oldp)
+{
+    if (oldp != NULL && a_load_rlx(&oldp->status) == Psyscall &&
+        a_cas(&oldp->status, Psyscall, Pidle)) {
         wirep(oldp);
         if (mp->syscalltick != a_load_rlx(&oldp->syscalltick))
             tick(&oldp->syscalltick); /* others used the P meanwhile */
@@ -201,7 +223,8 @@ static bool exitsyscallfast(struct m *mp, struct p *oldp) {
 }
 
 /* proc.go exitsyscallTryGetP (>=1.26). oldp may sit under another M's system call by now. */
-static struct p *exitsyscallTryGetP(struct m *mp, struct p *oldp) {
+static struct p *exitsyscallTryGetP(struct m *mp, struct p *oldp)
+{
     struct syscallingThread t;
     if (oldp != NULL && setBlockOnExitSyscall(oldp, &t)) {
         syscalling_takeP(&t);
@@ -216,7 +239,8 @@ static struct p *exitsyscallTryGetP(struct m *mp, struct p *oldp) {
 }
 
 /* proc.go exitsyscall0 (<=1.25), exitsyscallNoP (>=1.26). */
-static void exitsyscallNoP(struct g *gp) {
+static void exitsyscallNoP(struct g *gp)
+{
     struct m *mp = getm();
     mp->counters[C_syscall_slow]++;
     casgstatus(gp, prof->sys_block_on_exit ? Grunning : Gsyscall, Grunnable);
@@ -248,13 +272,15 @@ static void exitsyscallNoP(struct g *gp) {
     schedule();
 }
 
-static enum opres step_syscallExit(struct g *gp) {
+static enum opres step_syscallExit(struct g *gp)
+{
     (void)gp;
     tick(&mp_p(getm())->syscalltick);
     return OP_DONE;
 }
 
-static enum opres exitsyscall_done(struct g *gp, struct m *mp) {
+static enum opres exitsyscall_done(struct g *gp, struct m *mp)
+{
     tick(&mp_p(mp)->syscalltick);
     emit(EV_G_SYSCALL_EXIT, gp->goid, 0, 0, 1);
     mp->locks--;
@@ -266,14 +292,16 @@ static enum opres exitsyscall_done(struct g *gp, struct m *mp) {
 }
 
 /* proc.go exitsyscall. */
-static enum opres exitsyscall(struct g *gp) {
+static enum opres exitsyscall(struct g *gp)
+{
     struct m *mp = getm();
     mp->locks++;
     gp->waitsince = 0;
     struct p *oldp = mp->oldp, *pp;
     if (prof->sys_block_on_exit) {
         if (!a_cas(&gp->atomicstatus, Gsyscall, Grunning))
-            casgstatus(gp, Gsyscall, Grunning); /* somebody is taking the P: waits until it is done */
+            casgstatus(gp, Gsyscall,
+                       Grunning); /* somebody is taking the P: waits until it is done */
         mp->oldp = NULL;
         pp = a_load_rlx(&mp->p);
         if (pp == NULL) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The monitor: an M without P that takes Ps back from long system calls, asks long-running Gs to yield, polls the network when
- * nobody did, and starts the periodic GC. It sleeps 20 us while it has something to do, up to 10 ms when not. */
+/* The monitor: an M without P that takes Ps back from long system calls, asks long-running Gs to
+ * yield, polls the network when nobody did, and starts the periodic GC. It sleeps 20 us while it
+ * has something to do, up to 10 ms when not. */
 #include "runtime2.h"
 
 struct sysmon {
@@ -9,7 +10,8 @@ struct sysmon {
     int64_t last_gomaxprocs, last_trace;
 };
 
-static void sysmon_delay(struct sysmon *s) {
+static void sysmon_delay(struct sysmon *s)
+{
     if (s->idle == 0)
         s->delay_us = prof->sysmon_min_us;
     else if (s->idle > prof->sysmon_idle)
@@ -19,15 +21,18 @@ static void sysmon_delay(struct sysmon *s) {
     host_usleep((uint32_t)s->delay_us);
 }
 
-static bool sysmon_nothing_runs(void) {
+static bool sysmon_nothing_runs(void)
+{
     if (a_load(&sched->gcwaiting) != 0)
         return true;
     int32_t idle = a_load(&sched->npidle);
     return idle == a_load_rlx(&rt->gomaxprocs);
 }
 
-/* Everybody is idle or stopped: sleeps until a system call returns, the world starts, or a timer is due. */
-static void sysmon_deep_sleep(struct sysmon *s, int64_t now) {
+/* Everybody is idle or stopped: sleeps until a system call returns, the world starts, or a timer is
+ * due. */
+static void sysmon_deep_sleep(struct sysmon *s, int64_t now)
+{
     if (rt->schedtrace_ns > 0 || !sysmon_nothing_runs())
         return;
     lock(&sched->lock);
@@ -53,7 +58,8 @@ static void sysmon_deep_sleep(struct sysmon *s, int64_t now) {
     unlock(&sched->lock);
 }
 
-static void sysmon_netpoll(int64_t now) {
+static void sysmon_netpoll(int64_t now)
+{
     int64_t lastpoll = a_load(&sched->lastpoll);
     if (!netpollinited() || lastpoll == 0 || lastpoll + prof->netpoll_stale_ns >= now)
         return;
@@ -68,8 +74,10 @@ static void sysmon_netpoll(int64_t now) {
     netpollAdjustWaiters(delta);
 }
 
-/* Is the P worth taking from a system call? The second look at the same tick, and somebody could use it; or 10 ms are over. */
-static bool retake_due(struct p *pp, bool sysretake, int64_t now) {
+/* Is the P worth taking from a system call? The second look at the same tick, and somebody could
+ * use it; or 10 ms are over. */
+static bool retake_due(struct p *pp, bool sysretake, int64_t now)
+{
     struct sysmontick *pd = &pp->sysmontick;
     uint32_t t = a_load_rlx(&pp->syscalltick);
     if (!sysretake && pd->syscalltick != t) {
@@ -85,7 +93,8 @@ static bool retake_due(struct p *pp, bool sysretake, int64_t now) {
 }
 
 /* True: the G on this P has had its slice. Asked again on every tick until the schedtick moves. */
-static bool retake_slice(struct p *pp, int64_t now) {
+static bool retake_slice(struct p *pp, int64_t now)
+{
     struct sysmontick *pd = &pp->sysmontick;
     uint32_t t = a_load_rlx(&pp->schedtick);
     if (pd->schedtick != t) {
@@ -99,13 +108,15 @@ static bool retake_slice(struct p *pp, int64_t now) {
     return true;
 }
 
-static void retaken(struct p *pp) {
+static void retaken(struct p *pp)
+{
     getm()->counters[C_retakes]++;
     handoffp(pp);
 }
 
 /* retake's look at one P, <=1.25. allpLock is held. True: taken. */
-static bool retake_old(struct p *pp, int64_t now) {
+static bool retake_old(struct p *pp, int64_t now)
+{
     uint32_t status = a_load_rlx(&pp->status);
     if (status != Prunning && status != Psyscall)
         return false;
@@ -126,7 +137,8 @@ static bool retake_old(struct p *pp, int64_t now) {
 }
 
 /* ... >=1.26: for every running P. */
-static bool retake_new(struct p *pp, int64_t now) {
+static bool retake_new(struct p *pp, int64_t now)
+{
     if (a_load(&pp->status) != Prunning)
         return false;
     bool sysretake = retake_slice(pp, now);
@@ -148,7 +160,8 @@ static bool retake_new(struct p *pp, int64_t now) {
 }
 
 /* proc.go retake. */
-static int32_t retake(int64_t now) {
+static int32_t retake(int64_t now)
+{
     int32_t n = 0;
     lock(&rt->allpLock);
     for (int32_t i = 0; i < rt->allp_len; i++) {
@@ -159,7 +172,8 @@ static int32_t retake(int64_t now) {
     return n;
 }
 
-static void sysmon_round(struct sysmon *s) {
+static void sysmon_round(struct sysmon *s)
+{
     lock(&sched->sysmonlock);
     int64_t now = nanotime();
     work(sysmon_tick);
@@ -183,7 +197,8 @@ static void sysmon_round(struct sysmon *s) {
 }
 
 /* proc.go sysmon. Never returns. */
-static void sysmon(void) {
+static void sysmon(void)
+{
     lock(&sched->lock);
     sched->nmsys++;
     checkdead();

@@ -9,7 +9,8 @@ static void (*world_print)(void *arg, const char *text, size_t size);
 static void (*world_sched_line)(void *arg, const char *text, size_t size);
 static void *world_arg;
 
-static void init_locks(void) {
+static void init_locks(void)
+{
     a_init(&rt->worldsema, 1);
     a_init(&rt->gcsema, 1);
     lockInit(&sched->lock, lockRankSched);
@@ -21,7 +22,8 @@ static void init_locks(void) {
     lockInit(&rt->newmHandoff.lock, lockRankNewmHandoff);
 }
 
-static void alloc_tables(int32_t procs_max) {
+static void alloc_tables(int32_t procs_max)
+{
     size_t n = (size_t)procs_max, words = (n + 31) / 32;
     rt->allp_cap = procs_max;
     rt->allp = host_alloc(n * sizeof *rt->allp, 8);
@@ -32,7 +34,8 @@ static void alloc_tables(int32_t procs_max) {
     rt->ms = host_alloc((size_t)rt->ms_cap * sizeof *rt->ms, 8);
 }
 
-static struct hostm *world_init(const struct world_opts *o, void **arg) {
+static struct hostm *world_init(const struct world_opts *o, void **arg)
+{
     rt = host_alloc(sizeof *rt, 64);
     sched = &rt->sched;
     rt->prof = *o->profile;
@@ -51,7 +54,8 @@ static struct hostm *world_init(const struct world_opts *o, void **arg) {
 }
 
 /* proc.go schedinit, on m0. */
-static void schedinit(struct m *mp) {
+static void schedinit(struct m *mp)
+{
     init_locks();
     a_init(&sched->lastpoll, nanotime() + 1); /* 0 would say that somebody polls */
     sched->mnext = 1;
@@ -70,7 +74,8 @@ static void schedinit(struct m *mp) {
     objs_world_init();
 }
 
-static void run_m0(void *arg) {
+static void run_m0(void *arg)
+{
     struct m *mp = arg;
     schedinit(mp);
     rt->main_g = newproc(rt->prog->main, NULL, 0, 0);
@@ -79,7 +84,8 @@ static void run_m0(void *arg) {
 }
 
 /* proc.go main, up to main_main. */
-static enum opres step_runtimeMain(struct g *gp) {
+static enum opres step_runtimeMain(struct g *gp)
+{
     rt->mainStarted = true;
     rt->start_ns = nanotime();
     if (prof->sysmon != 0)
@@ -90,7 +96,8 @@ static enum opres step_runtimeMain(struct g *gp) {
 
 static struct runtime *world_runtime(void) { return rt; }
 
-static void world_counters(uint64_t out[COUNTER_COUNT]) {
+static void world_counters(uint64_t out[COUNTER_COUNT])
+{
     for (int c = 0; c < COUNTER_COUNT; c++)
         out[c] = 0;
     for (int64_t id = 0; id < sched->mnext; id++)

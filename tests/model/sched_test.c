@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop: orders that real Go shows at GOMAXPROCS=1 (facts 9), slices, system calls, locked threads, changes of GOMAXPROCS. */
+/* The loop: orders that real Go shows at GOMAXPROCS=1 (facts 9), slices, system calls, locked
+ * threads, changes of GOMAXPROCS. */
 #include "asm.h"
 #include <string.h>
 
@@ -49,8 +50,8 @@ TEST_CASE(Sched, GoschedPutsMainBehindEverybody)
     }
 }
 
-/* 300 new Gs overflow the ring of 256: half of it and the 257th move to the global queue, whose head comes in whenever schedtick is a
- * multiple of 61. */
+/* 300 new Gs overflow the ring of 256: half of it and the 257th move to the global queue, whose
+ * head comes in whenever schedtick is a multiple of 61. */
 TEST_CASE(Sched, OverflowGoesThroughTheGlobalQueue)
 {
     as_init(&a);
@@ -70,7 +71,8 @@ TEST_CASE(Sched, OverflowGoesThroughTheGlobalQueue)
     }
 }
 
-/* Two Gs that wake each other share one slice: the tick stands still until sysmon sends one to the global queue. */
+/* Two Gs that wake each other share one slice: the tick stands still until sysmon sends one to the
+ * global queue. */
 TEST_CASE(Sched, PingPongSharesOneSlice)
 {
     as_init(&a);
@@ -90,7 +92,8 @@ TEST_CASE(Sched, PingPongSharesOneSlice)
     as_ret(&a);
     as_run(&r, &a, (struct as_opts){.release = 27});
     CHECK_EQ(r.end, AS_STOPPED);
-    /* Real Go 1.27 makes 35 ticks a second here: a request is lost when the G parks before its next prologue. */
+    /* Real Go 1.27 makes 35 ticks a second here: a request is lost when the G parks before its next
+     * prologue. */
     uint64_t ticks = counter(COUNTER_switches) - counter(COUNTER_inherit);
     CHECK(ticks >= 8 && ticks <= 17);
     CHECK(counter(COUNTER_preempted) < counter(COUNTER_preempt_requests));
@@ -263,7 +266,8 @@ TEST_CASE(Sched, EverybodyAsleepIsADeadlock)
     }
 }
 
-/* Allocation drives the collector; every cycle stops the world twice and uses a quarter of the Ps. */
+/* Allocation drives the collector; every cycle stops the world twice and uses a quarter of the Ps.
+ */
 TEST_CASE(Gc, CyclesFollowAllocation)
 {
     as_init(&a);
