@@ -314,6 +314,39 @@ TEST_CASE(Netpoll, WaitersAreCountedDownSince122)
     }
 }
 
+/* A deadline or a close takes its G off the count in every release. */
+TEST_CASE(Netpoll, DeadlineAndCloseCountDown)
+{
+    for (int rel = 16; rel <= 27; rel++)
+        for (int close = 0; close <= 1; close++) {
+            as_init(&a);
+            int fd = as_object(&a, OBJ_FD, -1);
+            int closer = as_func(&a, "closer", 0, 1);
+            as_sleep(&a, MS);
+            as_obj(&a, OP_FDCLOSE, fd);
+            as_ret(&a);
+            int f = as_func(&a, "f", 0, 1);
+            cpu_nopreempt(50 * US);
+            as_ret(&a);
+            as_func(&a, "main", 0, 3);
+            if (close)
+                as_go(&a, closer, 0, 0);
+            else
+                as_op(&a, OP_FDDEADLINE, 1, NOREG, 0, fd, MS);
+            fd_read(0, NOREG, fd);
+            as_print1(&a, "%d", 0);
+            for (int i = 0; i < 20; i++) {
+                as_go(&a, f, 0, 0);
+                cpu_nopreempt(200 * US);
+            }
+            as_ret(&a);
+            run(rel, 2);
+            CHECK_STR(r.out, close ? "-1" : "-2");
+            uint64_t blocks = r.counters[COUNTER_netpoll_blocks];
+            CHECK_LE(blocks, UINT64_C(2)); /* while the timer was set */
+        }
+}
+
 /* ---- arrival processes ---- */
 
 /* Reads for 100 ms and prints how many requests came. */

@@ -164,28 +164,47 @@ TEST_CASE(Timer, IdlePRunsTheTimerOfABusyOne)
     }
 }
 
-/* Another M sleeps in the poller until 100 ms when the earlier timer comes: it must hear of it. */
+/* Another M sleeps in the poller until 100 ms when an earlier timer comes: it must hear of it,
+ * whether the timer is new, its P's heap holds later ones, it is a goroutine's sleep, or an old
+ * timer that was moved. */
+enum earlier { EARLIER_NEW, EARLIER_SLEEP, EARLIER_RESET };
+
+static void earlier_program(enum earlier how)
+{
+    as_init(&a);
+    int f = as_func(&a, "f", 0, 2);
+    print_us(0);
+    as_ret(&a);
+    int sleeper = as_func(&a, "sleeper", 0, 2);
+    as_sleep(&a, 1 * MS);
+    as_call(&a, f, 0, 0, NOREG);
+    as_ret(&a);
+    as_func(&a, "main", 0, 2);
+    as_sleep(&a, 2 * MS);
+    after_func(0, 100 * MS, f);
+    after_func(1, 110 * MS, f);
+    cpu_nopreempt(5 * MS); /* an idle M finds them and waits for them */
+    if (how == EARLIER_NEW)
+        after_func(1, 1 * MS, f);
+    else if (how == EARLIER_RESET)
+        timer_op(OP_TRESET, NOREG, 1, 1 * MS);
+    else
+        as_go(&a, sleeper, 0, 0);
+    if (how == EARLIER_SLEEP)
+        as_plain(&a, OP_GOSCHED); /* it parks on this P, and main goes on */
+    cpu_nopreempt(30 * MS);
+    as_sleep(&a, 5 * MS);
+    as_ret(&a);
+}
+
 TEST_CASE(Timer, EarlierTimerBreaksThePoller)
 {
-    for (int rel = 16; rel <= 27; rel++) {
-        as_init(&a);
-        int sleeper = as_func(&a, "sleeper", 0, 1);
-        as_sleep(&a, 100 * MS);
-        as_ret(&a);
-        int f = as_func(&a, "f", 0, 2);
-        print_us(0);
-        as_ret(&a);
-        as_func(&a, "main", 0, 2);
-        as_go(&a, sleeper, 0, 0);
-        as_sleep(&a, 5 * MS);
-        cpu_nopreempt(5 * MS);
-        after_func(0, 1 * MS, f);
-        cpu_nopreempt(30 * MS);
-        as_sleep(&a, 5 * MS);
-        as_ret(&a);
-        run(rel, 2);
-        CHECK_BETWEEN(11000, printed(0), 13500);
-    }
+    for (int rel = 16; rel <= 27; rel++)
+        for (int how = EARLIER_NEW; how <= EARLIER_RESET; how++) {
+            earlier_program((enum earlier)how);
+            run(rel, 2);
+            CHECK_BETWEEN(8000, printed(0), 11500);
+        }
 }
 
 /* ---- how late ---- */
@@ -458,6 +477,32 @@ TEST_CASE(Timer, PollingReceiveMissesAZombieOfADestroyedP)
 }
 
 /* ---- many ---- */
+
+/* A sleep so short that its timer is due before the goroutine is parked, with other Ps eager to run
+ * it. */
+TEST_CASE(Timer, TheShortestSleepsWake)
+{
+    for (int rel = 13; rel <= 27; rel++) {
+        as_init(&a);
+        int wg = as_object(&a, OBJ_WAITGROUP, 0);
+        int f = as_func(&a, "f", 0, 2);
+        as_const(&a, 0, 100);
+        int loop = as_here(&a);
+        as_op(&a, OP_RANDI, 1, 0, 0, 0, 400);
+        as_op(&a, OP_ADDI, 1, 1, 0, 0, 1);
+        as_op(&a, OP_SLEEP, 0, 1, 0, -1, 0);
+        as_jump(&a, OP_LOOP, 0, 0, 0, loop);
+        as_obj(&a, OP_WGDONE, wg);
+        as_ret(&a);
+        as_func(&a, "main", 0, 1);
+        as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 8);
+        for (int i = 0; i < 8; i++)
+            as_go(&a, f, 0, 0);
+        as_obj(&a, OP_WGWAIT, wg);
+        as_ret(&a);
+        run(rel, 4);
+    }
+}
 
 /* Random sleeps on several Ps: none is lost, none is early, and an idle machine is late by no more
  * than epoll's rounding. */

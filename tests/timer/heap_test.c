@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Timers from inside: random adds, changes, stops and looks against a list that is
+ * searched, on one M and on several. What must hold: a timer fires once per time it was set, never
+ * before it is due, never after a Stop that said true, in the order of the due times, and wakeTime
+ * is never later than the earliest timer. */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.c"
+#include "sim/base/rng.h"
+#include "sim/virt/vm.h"
+
+enum { TIMERS = 200, MOVES = 4000 };
+
+struct naive {
+    struct timer t;
+    int64_t when, period; /* 0: not set */
+};
+
+static struct naive *naive;
+static struct rng rng;
+static int release_;
+static const char *broken; /* what went wrong first; looked at when the world is over */
+
+static void expect(bool ok, const char *text)
+{
+    if (!ok && broken == NULL)
+        broken = text;
+}
+
+/* ---- one world ---- */
+
+static struct insn stop_code[] = {{OP_RET, NOREG, 0, 0, 0, 0}};
+static struct func stop_func[] = {{"main", 0, 1, 1, 0}};
+static struct program nothing = {.code = stop_code, .funcs = stop_func, .ncode = 1, .nfuncs = 1};
+
+static void world(int release, int procs, uint64_t seed, void (*m0_runs)(void *))
+{
+    struct profile f;
+    struct failure why = {0};
+    struct vm_opts o = {.seed = seed, .ties = VM_TIES_BY_SEED};
+    struct world_opts w = {.profile = &f, .program = &nothing, .procs = procs};
+    CHECK(profile_init(&f, release));
+    release_ = release;
+    broken = NULL;
+    rng_init(&rng, seed, RNG_USER, (uint64_t)release);
+    CHECK(vm_init(&why, &o));
+    void *arg;
+    struct hostm *m0 = CORE.init(&w, &arg);
+    naive = host_alloc(TIMERS * sizeof *naive, 64);
+    vm_start(m0, m0_runs, arg);
+    enum vm_why end = vm_run(UINT64_C(1000) * 1000000000000u);
+    vm_free();
+    if (broken != NULL)
+        FAIL_CASE("go1.%d, seed %d: %s", release, (int)seed, broken);
+    CHECK_EQ(end, VM_STOPPED);
+}
+
+/* ---- one M ---- */
+
+static int64_t now_, last_when;
+static int fired, overlooked;
+
+/* 1.14 and 1.15 overlook a timer that wants an earlier place, when taking another one out moved it
+ * to the front of the scan: it fires too late. */
+static bool overlooks(void) { return release_ == 14 || release_ == 15; }
+
+static void on_fire(void *arg, uint64_t seq, int64_t delay);
+
+static void naive_set(struct naive *n)
+{
+    bool pending = n->when > 0;
+    n->when = now_ + 1 + (int64_t)rng_below(&rng, 10000);
+    n->period = rng_below(&rng, 4) == 0 ? 1 + (int64_t)rng_below(&rng, 3000) : 0;
+    bool said = timer_modify(&n->t, n->when, n->period, on_fire, n, 0);
+    expect(said == pending, "modify said the wrong thing");
+}
+
+static void on_fire(void *arg, uint64_t seq, int64_t delay)
+{
+    struct naive *n = arg;
+    (void)seq;
+    expect(n->when > 0, "fired though not set");
+    expect(n->when <= now_, "fired before it was due");
+    expect(delay == now_ - n->when, "told a wrong delay");
+    expect(n->when >= last_when || overlooks(), "fired out of order");
+    last_when = n->when;
+    fired++;
+    n->when = n->period > 0 ? n->when + n->period * (1 + (now_ - n->when) / n->period) : 0;
+    if (rng_below(&rng, 8) == 0)
+        naive_set(n); /* no lock is held: a callback may use its own timer */
+}
+
+static int64_t naive_min(void)
+{
+    int64_t min = 0;
+    for (int i = 0; i < TIMERS; i++)
+        if (naive[i].when > 0 && (min == 0 || naive[i].when < min))
+            min = naive[i].when;
+    return min;
+}
+
+static void naive_stop(struct naive *n)
+{
+    bool said = timer_stop(&n->t);
+    expect(said == (n->when > 0), "stop said the wrong thing");
+    n->when = 0;
+}
+
+/* What timerproc does when it is awake (1.13). */
+static void check_bucket(void)
+{
+    struct timersBucket *tb = &rt->timersBuckets[0];
+    int64_t due = naive_min();
+    last_when = 0;
+    fired = 0;
+    lock(&tb->heap.mu);
+    while (tb->heap.n > 0 && tb->heap.heap[0].when <= now_)
+        run_v0(tb, now_);
+    unlock(&tb->heap.mu);
+    expect((due != 0 && due <= now_) == (fired > 0), "timerproc ran the wrong timers");
+    due = naive_min();
+    expect(due == 0 || due > now_, "a due timer was left");
+}
+
+static void naive_check(void)
+{
+    if (release_ == 13) {
+        check_bucket();
+        return;
+    }
+    struct p *pp = a_own(&getm()->p);
+    last_when = 0;
+    int64_t due = naive_min();
+    int64_t wake = timers_wakeTime(pp);
+    /* 1.14, 1.15: with a timer that wants an earlier place the answer is "now", of the clock. */
+    bool says_now = release_ < 16 && a_peek(&pp->timers.adjustTimers) > 0;
+    expect(due == 0 || says_now || overlooked > 0 || (wake != 0 && wake <= due),
+           "wakeTime is too late");
+    fired = 0;
+    struct timer_check c = timers_check(pp, now_);
+    expect((due != 0 && due <= now_) == (fired > 0) || overlooks(), "check ran the wrong timers");
+    expect(c.ran == (fired > 0), "check says the wrong thing");
+    due = naive_min();
+    overlooked += due != 0 && due <= now_;
+    expect(overlooked == 0 || overlooks(), "a due timer was left");
+    if (overlooked > 0)
+        return;
+    /* With the lock held Go answers with the heap's head, which does not know of timers that want
+     * an earlier place. */
+    bool exact = a_peek(&pp->timers.minWhenModified) == 0 && a_peek(&pp->timers.adjustTimers) == 0;
+    expect(due == 0 || !exact || (c.pollUntil != 0 && c.pollUntil <= due), "pollUntil is too late");
+    expect(a_peek(&pp->timers.zombies) <= (int32_t)(pp->timers.n / 4), "the owner left its litter");
+}
+
+static void one_m(void *arg)
+{
+    schedinit(arg);
+    now_ = 1;
+    for (int i = 0; i < TIMERS; i++)
+        timer_init(&naive[i].t, on_fire, &naive[i]);
+    for (int i = 0; i < MOVES; i++) {
+        struct naive *n = &naive[rng_below(&rng, TIMERS)];
+        switch (rng_below(&rng, 8)) {
+        case 0: naive_stop(n); break;
+        case 1:
+            now_ += (int64_t)rng_below(&rng, 500);
+            naive_check();
+            break;
+        default: naive_set(n); break;
+        }
+    }
+    for (int i = 0; i < TIMERS; i++)
+        naive_stop(&naive[i]);
+    now_ += 100000;
+    naive_check();
+    const struct timers *ts = release_ == 13 ? &rt->timersBuckets[0].heap
+                                             : &a_own(&getm()->p)->timers;
+    expect((ts->n == 0 && a_peek(&ts->len) == 0) || overlooked > 0,
+           "stopped timers stay in the heap");
+    expect(a_peek(&ts->zombies) == 0 || overlooked > 0, "the count of zombies is wrong");
+    host_stop();
+}
+
+TEST_CASE(TimerHeap, AgainstASearchedList)
+{
+    for (int rel = 13; rel <= 27; rel++) {
+        overlooked = 0;
+        for (uint64_t seed = 1; seed <= 5; seed++)
+            world(rel, 1, seed, one_m);
+        CHECK_EQ(overlooked > 0, overlooks());
+    }
+}
+
+/* ---- several Ms ---- */
+
+/* Each M sets and stops timers of its own, any M's look may run them. credit: how often a timer may
+ * still fire. */
+struct shared {
+    struct timer t;
+    ATOMIC(int32_t) credit;
+};
+
+enum { SHARED = 24, WORKERS = 4, ROUNDS = 300 };
+static struct shared *shared;
+static ATOMIC(int32_t) workers_left;
+
+static void on_shared(void *arg, uint64_t seq, int64_t delay)
+{
+    struct shared *s = arg;
+    (void)seq;
+    expect(delay >= 0, "fired early");
+    int32_t left = a_add(&s->credit, -1);
+    expect(left >= 0, "fired though stopped, or twice");
+}
+
+static void set_shared(struct shared *s, int64_t in_ns)
+{
+    a_add(&s->credit, 1);
+    int64_t now = nanotime();
+    if (timer_modify(&s->t, now + in_ns, 0, on_shared, s, 0))
+        a_add(&s->credit, -1); /* the setting before it is taken back */
+}
+
+static void play(struct shared *s, struct rng *r)
+{
+    if (rng_below(r, 2) == 0 && timer_stop(&s->t))
+        a_add(&s->credit, -1);
+    if (rng_below(r, 2) == 0)
+        set_shared(s, INT64_C(1000000000)); /* the next setting wants an earlier place */
+    set_shared(s, 1 + (int64_t)rng_below(r, 3000));
+}
+
+static void look(void)
+{
+    for (int32_t i = 0; i < rt->allp_len; i++)
+        (void)timers_check(rt->allp[i], 0);
+}
+
+static void worker(struct m *mp)
+{
+    struct rng r;
+    rng_init(&r, 7, RNG_USER, (uint64_t)mp->id);
+    for (int i = 0; i < ROUNDS; i++) {
+        int k = mp->id + WORKERS * (int)rng_below(&r, SHARED / WORKERS);
+        play(&shared[k], &r);
+        if (rng_below(&r, 2) == 0)
+            look();
+    }
+    a_add(&workers_left, -1);
+    while (a_load(&workers_left) > 0)
+        look();
+}
+
+static void second_m(void *arg)
+{
+    struct m *mp = arg;
+    acquirep(rt->allp[mp->id]);
+    worker(mp);
+    thread_exit();
+}
+
+static void several_ms(void *arg)
+{
+    schedinit(arg);
+    shared = host_alloc(SHARED * sizeof *shared, 64);
+    for (int i = 0; i < SHARED; i++)
+        timer_init(&shared[i].t, on_shared, &shared[i]);
+    a_init(&workers_left, WORKERS);
+    lock(&sched->lock);
+    while (pidleget() != NULL)
+        ; /* the workers take the Ps themselves */
+    unlock(&sched->lock);
+    for (int i = 1; i < WORKERS; i++) {
+        struct m *mp = host_alloc(sizeof *mp, 64);
+        m_init(mp, i, MSTART_LOOP);
+        newosproc(&mp->host, second_m, mp);
+    }
+    worker(arg);
+    host_usleep(100000);
+    look();
+    for (int i = 0; i < SHARED; i++)
+        expect(a_peek(&shared[i].credit) == 0, "a timer was lost");
+    int32_t left = 0;
+    for (int i = 0; i < WORKERS; i++)
+        left += (int32_t)rt->allp[i]->timers.n;
+    expect(left == 0, "fired timers stay in a heap");
+    host_stop();
+}
+
+TEST_CASE(TimerHeap, SeveralMsSetStopAndRun)
+{
+    for (int rel = 14; rel <= 27; rel++)
+        for (uint64_t seed = 1; seed <= 6; seed++)
+            world(rel, WORKERS, seed, several_ms);
+}
+
+/* ---- somebody reads wakeTime while the owner adjusts (1.23+; older releases were too late for a
+ * moment) ---- */
+
+static ATOMIC(uint32_t) phase; /* odd: no timer is due later than BOUND */
+enum { BOUND = 1000000000 };
+static struct naive pair[2];
+
+static void never(void *arg, uint64_t seq, int64_t delay)
+{
+    (void)arg;
+    (void)seq;
+    (void)delay;
+    expect(false, "fired far too early");
+}
+
+static void observer(void *arg)
+{
+    struct m *mp = arg;
+    acquirep(rt->allp[1]);
+    while (a_load(&workers_left) > 0) {
+        uint32_t before = a_load(&phase);
+        int64_t wake = timers_wakeTime(rt->allp[0]);
+        uint32_t after = a_load(&phase);
+        expect(before != after || before % 2 == 0 || (wake != 0 && wake <= BOUND),
+               "wakeTime was too late for a moment");
+    }
+    (void)mp;
+    thread_exit();
+}
+
+static void adjuster(void *arg)
+{
+    schedinit(arg);
+    a_init(&workers_left, 1);
+    a_init(&phase, 0u);
+    struct m *mp = host_alloc(sizeof *mp, 64);
+    m_init(mp, 1, MSTART_LOOP);
+    lock(&sched->lock);
+    (void)pidleget();
+    unlock(&sched->lock);
+    for (int i = 0; i < 2; i++) {
+        timer_init(&pair[i].t, never, NULL);
+        (void)timer_modify(&pair[i].t, (2 + i) * (int64_t)BOUND, 0, never, NULL, 0);
+    }
+    newosproc(&mp->host, observer, mp);
+    struct timers *ts = timers_own();
+    for (int i = 0; i < 300; i++) {
+        (void)timer_reset(&pair[1].t, BOUND - i, 0);
+        a_add(&phase, 1);
+        timers_lock(ts);
+        adjust(ts, 0, /*force*/ true);
+        timers_unlock(ts);
+        a_add(&phase, 1);
+        (void)timer_reset(&pair[1].t, 3 * (int64_t)BOUND, 0);
+        timers_lock(ts);
+        adjust(ts, 0, /*force*/ true);
+        timers_unlock(ts);
+    }
+    a_store(&workers_left, 0);
+    host_stop();
+}
+
+TEST_CASE(TimerHeap, WakeTimeIsNeverLateWhileTheOwnerAdjusts)
+{
+    for (int rel = 23; rel <= 27; rel++)
+        for (uint64_t seed = 1; seed <= 4; seed++)
+            world(rel, 2, seed, adjuster);
+}
+
+/* ---- channel timers (1.23+) ---- */
+
+static struct timeTimer *chan_timer(int64_t d) { return time_NewTimer(d, makechan(1)); }
+
+/* Nobody waits on it: it is in no heap, and a look makes it send. What it sent is taken back by
+ * Stop. */
+static void lazy_chan(void *arg)
+{
+    schedinit(arg);
+    struct timeTimer *tt = chan_timer(1000);
+    expect(timers_own()->n == 0, "a timer whose channel nobody waits on is in the heap");
+    timer_maybeRunChan(&tt->t, tt->c);
+    expect(a_peek(&tt->c->qcount) == 0, "sent before it was due");
+    host_usleep(10);
+    timer_maybeRunChan(&tt->t, tt->c);
+    expect(a_peek(&tt->c->qcount) == 1, "a look at a due timer must make it send");
+    expect(timer_stop(&tt->t), "the value was not received, so Stop says true");
+    expect(a_peek(&tt->c->qcount) == 0, "Stop left a stale value");
+    expect(!timer_stop(&tt->t), "stopped twice");
+    (void)timer_reset(&tt->t, time_when(1000), 0);
+    host_usleep(10);
+    timer_maybeRunChan(&tt->t, tt->c);
+    expect(timer_reset(&tt->t, time_when(1000000), 0), "Reset of an unreceived one says true");
+    expect(a_peek(&tt->c->qcount) == 0, "Reset left a stale value");
+    lock(&tt->c->lock);
+    blockTimerChan(tt->c);
+    expect(timers_own()->n == 1, "a waiter brings the timer into the heap");
+    unblockTimerChan(tt->c);
+    unlock(&tt->c->lock);
+    host_usleep(5000);
+    (void)timers_check(a_own(&getm()->p), 0);
+    expect(timers_own()->n == 0 && a_peek(&tt->c->qcount) == 0, "nobody waits any more");
+    timer_maybeRunChan(&tt->t, tt->c);
+    expect(a_peek(&tt->c->qcount) == 1, "but it is still set");
+    host_stop();
+}
+
+TEST_CASE(TimerHeap, ChannelTimersAreQueuedWhenSomebodyWaits)
+{
+    for (int rel = 23; rel <= 27; rel++)
+        world(rel, 1, 1, lazy_chan);
+}
+
+/* Others run the timer while its owner stops it: after Stop no value comes, whatever it said. */
+static struct timeTimer *stale;
+
+static void stale_runner(void *arg)
+{
+    struct m *mp = arg;
+    acquirep(rt->allp[mp->id]);
+    while (a_load(&workers_left) > 0)
+        (void)timers_check(rt->allp[0], 0);
+    thread_exit();
+}
+
+static void stale_round(struct rng *r)
+{
+    struct hchan *c = stale->c;
+    (void)timer_reset(&stale->t, time_when(1 + (int64_t)rng_below(r, 2000)), 0);
+    for (uint64_t n = rng_below(r, 40); n > 0; n--)
+        (void)nanotime();
+    bool stopped = timer_stop(&stale->t);
+    for (int i = 0; i < 20; i++) {
+        uint32_t there = a_load(&c->qcount);
+        expect(there == 0, "a value came after Stop");
+    }
+    int64_t ep;
+    bool received;
+    lock(&c->lock);
+    unlock(&c->lock);
+    (void)chanrecv_nb(c, &ep, &received);
+    expect(!received, "a stale value was received");
+    (void)stopped;
+}
+
+static void stale_owner(void *arg)
+{
+    struct rng r;
+    schedinit(arg);
+    rng_init(&r, 3, RNG_USER, 0);
+    a_init(&workers_left, 1);
+    stale = chan_timer(1000000);
+    lock(&stale->c->lock);
+    blockTimerChan(stale->c); /* as if a G waited: the heap is in charge */
+    unlock(&stale->c->lock);
+    lock(&sched->lock);
+    while (pidleget() != NULL)
+        ;
+    unlock(&sched->lock);
+    for (int i = 1; i < 3; i++) {
+        struct m *mp = host_alloc(sizeof *mp, 64);
+        m_init(mp, i, MSTART_LOOP);
+        newosproc(&mp->host, stale_runner, mp);
+    }
+    for (int i = 0; i < 400; i++)
+        stale_round(&r);
+    a_store(&workers_left, 0);
+    host_stop();
+}
+
+TEST_CASE(TimerHeap, NoStaleSendAfterStop)
+{
+    for (int rel = 23; rel <= 27; rel++)
+        for (uint64_t seed = 1; seed <= 4; seed++)
+            world(rel, 3, seed, stale_owner);
+}
+
+/* ---- deadlines ---- */
+
+static void deadlines(void *arg)
+{
+    schedinit(arg);
+    struct pollfd *fd = netpoll_open(-1);
+    struct pollDesc *pd = &fd->pd;
+    struct p *pp = a_own(&getm()->p);
+    pollSetDeadline(pd, 1000, POLL_R);
+    uint64_t old = pd->rseq;
+    pollSetDeadline(pd, INT64_C(1000000000), POLL_R);
+    int64_t moved = pd->rd;
+    netpollReadDeadline(pd, old, 0); /* it was in flight when the deadline moved */
+    expect(pd->rd == moved && netpollcheckerr(pd, POLL_R) == pollNoError, "a stale deadline fired");
+    netpollReadDeadline(pd, pd->rseq, 0);
+    expect(pd->rd == -1 && netpollcheckerr(pd, POLL_R) == pollErrTimeout, "a deadline did nothing");
+    expect(netpollcheckerr(pd, POLL_W) == pollNoError, "it was for reading only");
+    pollSetDeadline(pd, 0, POLL_RW);
+    expect(netpollcheckerr(pd, POLL_R) == pollNoError, "no deadline, no error");
+    host_usleep(3000000);
+    (void)timers_check(pp, 0);
+    pollSetDeadline(pd, 1000, POLL_RW);
+    expect(pd->rrun && !pd->wrun, "equal deadlines share a timer");
+    if (prof->per_p_timers) {
+        expect(pp->timers.n == 1, "one timer, not two");
+        host_usleep(10);
+        (void)timers_check(pp, 0);
+        expect(pd->rd == -1 && pd->wd == -1, "the shared timer serves both");
+    }
+    pollUnblock(pd);
+    expect(netpollcheckerr(pd, POLL_W) == pollErrClosing, "closed");
+    host_stop();
+}
+
+TEST_CASE(TimerHeap, DeadlineTimers)
+{
+    for (int rel = 13; rel <= 27; rel++)
+        world(rel, 1, 1, deadlines);
+}
