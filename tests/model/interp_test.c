@@ -215,7 +215,7 @@ TEST_CASE(Interp, DrawsAreTheGoroutinesOwn)
             as_run(&r, &a, (struct as_opts){.release = rel, .procs = procs});
             CHECK_EQ(r.end, AS_STOPPED);
             if (first[0] == 0)
-                strncpy(first, r.out, sizeof first - 1);
+                memcpy(first, r.out, sizeof first - 1);
             CHECK_STR(r.out, first);
         }
     as_run(&r, &a, (struct as_opts){.seed = 99});
