@@ -21,7 +21,8 @@ covers() {
 # depend on the runtime's own goroutines and are left out.
 normalise() {
 	sed -nE -e '/^(fatal error|panic): /p; /^\t+panic: /p' \
-		-e '/^goroutine /{s/^goroutine 1 (.*):$/goroutine 1 \1/p;t;s/^goroutine [0-9]+ (.*):$/goroutine \1/p}'
+		-e 's/^goroutine 1 (.*):$/goroutine 1 \1/p; t' \
+		-e 's/^goroutine [0-9]+ (.*):$/goroutine \1/p'
 }
 
 # go_environment ROOT CACHE: nothing of the caller's Go settings gets in.

@@ -28,7 +28,10 @@ while getopts n:p: opt; do
 	esac
 done
 shift $((OPTIND - 1))
-[ $# -gt 0 ] || { echo "usage: record.sh [-n RUNS] [-p PROGRAM[,PROGRAM...]] GO_ROOT..." >&2; exit 2; }
+if [ $# -eq 0 ]; then
+	echo "usage: record.sh [-n RUNS] [-p PROGRAM[,PROGRAM...]] GO_ROOT..." >&2
+	exit 2
+fi
 . "$here/lib.sh"
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -44,7 +47,8 @@ chrt -f 1 true 2>/dev/null && prio="chrt -f 1"
 run_once() {
 	local code
 	# shellcheck disable=SC2086 # $env and $prio are lists of words
-	(cd "$work" && env GOMAXPROCS=1 GOGC=off $env $prio timeout 20 "./$1.exe" >"$work/stdout" 2>"$work/stderr")
+	(cd "$work" && env GOMAXPROCS=1 GOGC=off $env $prio timeout 20 "./$1.exe") \
+		>"$work/stdout" 2>"$work/stderr"
 	code=$?
 	cat "$work/stdout"
 	[ $code -eq 0 ] && [ ! -s "$work/stderr" ] && return
@@ -56,7 +60,8 @@ run_once() {
 record() {
 	local i want flags
 	flags=$(header gcflags "$here/go/$1.go")
-	if ! (cd "$work" && "$root/bin/go" build -gcflags="$flags" -o "$1.exe" "$1.go" common.go) >"$work/err" 2>&1; then
+	if ! (cd "$work" && "$root/bin/go" build -gcflags="$flags" -o "$1.exe" "$1.go" common.go) \
+		>"$work/err" 2>&1; then
 		echo "FAIL  $1 $release: does not build" >&2
 		cat "$work/err" >&2
 		status=1
@@ -114,7 +119,9 @@ for f in "$here"/go/*.go; do
 	wanted "$name" || continue
 	rm -f "$here/recorded/$name.txt" "$here/recorded/$name".go1.*.txt
 	rows=
-	sums=$(for r in $releases; do [ -f "$work/$name.$r" ] && cksum <"$work/$name.$r"; done | sort -u | wc -l)
+	sums=$(for r in $releases; do
+		[ -f "$work/$name.$r" ] && cksum <"$work/$name.$r"
+	done | sort -u | wc -l)
 	for r in $releases; do
 		[ -f "$work/$name.$r" ] || continue
 		file=
