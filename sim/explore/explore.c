@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The world: threads, the question who is next, runs. */
+#define _DEFAULT_SOURCE /* madvise */
 #include "sim/explore/explore.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "sim/base/fail.h"
 #include "sim/explore/ex_int.h"
@@ -544,12 +546,28 @@ void ex_free(void)
     ex.ch.log = NULL;
 }
 
-/* Back to an empty world; the arena promises zeros above what is used. */
+enum { CLEAR_BY_HAND = 256 * 1024, PAGE = 4096 };
+
+/* The arena promises zeros above what is used. A large world has tables that are mostly not touched: the
+ * system takes their pages back for less than clearing them would cost. */
+static void arena_clear(void)
+{
+    size_t by_hand = ex.arena_mark + CLEAR_BY_HAND;
+
+    by_hand += PAGE - by_hand % PAGE;
+    if (ex.arena.used <= by_hand)
+        by_hand = ex.arena.used;
+    else if (madvise(ex.arena.base + by_hand, ex.arena.used - by_hand, MADV_DONTNEED) != 0)
+        by_hand = ex.arena.used;
+    memset(ex.arena.base + ex.arena_mark, 0, by_hand - ex.arena_mark);
+    ex.arena.used = ex.arena_mark;
+}
+
+/* Back to an empty world. */
 static void world_reset(void)
 {
     end_threads();
-    memset(ex.arena.base + ex.arena_mark, 0, ex.arena.used - ex.arena_mark);
-    ex.arena.used = ex.arena_mark;
+    arena_clear();
     mm_reset(ex.o.memory, ex.o.ctrl, &ex.ch);
     ex.cur = ex.lender = NULL;
     memset(ex.events, 0, sizeof(ex.events));

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Goal: a P's run queue loses no G and gives none out twice, in every schedule and under every memory model.
+ * Method: the core's own runqput, runqget, runqsteal (the model as one unit, so that its statics are in reach) with a ring of
+ * four; an owner that follows a script, one or two thieves; depth-first search. Then the same with an order taken
+ * away or a step left out, which must be found: a search that finds nothing wrong has to be able to.
+ */
+#include "sim/base/fail.h"
+
+#include "model/model.c"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "harness.h"
+#include "sim/explore/search.h"
+
+enum { GS = 10, THIEVES_MAX = 2, PS = 1 + THIEVES_MAX };
+
+struct setup {
+    const char *owner;   /* p: put at the tail, n: put next, g: get, d: drain */
+    int thieves;
+    bool steal_next;
+    int gets;            /* that each thief makes from its own ring after a steal */
+};
+
+static const struct setup *setup;
+static struct g *gs;
+static struct g *nobody; /* what an empty slot holds: a thief that reads it has read too early */
+static struct p *ps[PS];
+static struct m *ms[PS];
+static int taken[GS + 1];
+
+static void take(struct g *gp)
+{
+    if (gp == nobody)
+        throw("runq: a slot was read before it was written");
+    taken[gp->goid]++;
+}
+
+static void owner(void *arg)
+{
+    struct p *pp = ps[0];
+    uint64_t next = 1;
+    bool inherit;
+
+    (void)arg;
+    for (const char *c = setup->owner; *c != '\0'; c++) {
+        struct g *gp;
+        struct gQueue q;
+        switch (*c) {
+        case 'p': runqput(pp, &gs[next++], /*next*/ false); break;
+        case 'n': runqput(pp, &gs[next++], /*next*/ true); break;
+        case 'g':
+            gp = runqget(pp, &inherit);
+            if (gp != NULL)
+                take(gp);
+            break;
+        default:
+            q = runqdrain(pp);
+            while (!gQueue_empty(&q))
+                take(gQueue_pop(&q));
+        }
+    }
+}
+
+static void thief(void *arg)
+{
+    struct m *mp = arg;
+    bool inherit;
+    struct g *gp = runqsteal(ps[mp->id], ps[0], setup->steal_next);
+
+    if (gp == NULL)
+        return;
+    take(gp);
+    for (int i = 0; i < setup->gets; i++) {
+        gp = runqget(ps[mp->id], &inherit);
+        if (gp != NULL)
+            take(gp);
+    }
+}
+
+static void make_p(int i)
+{
+    ps[i] = p_new();
+    ps[i]->id = i;
+    a_init(&ps[i]->status, (uint32_t)Prunning);
+    for (uint32_t s = 0; s < runq_cap(ps[i]); s++)
+        a_init(runq_slot(ps[i], s), nobody);
+    ms[i] = host_alloc(sizeof *ms[i], 64);
+    ms[i]->id = i;
+    rt->ms[i] = ms[i];
+    a_init(&ms[i]->p, ps[i]);
+    a_init(&ps[i]->m, ms[i]);
+}
+
+static void build(void *arg)
+{
+    setup = arg;
+    rt = host_alloc(sizeof *rt, 64);
+    sched = &rt->sched;
+    profile_init(&rt->prof, PROFILE_LATEST);
+    profile_set(&rt->prof, "ring_len", 4);
+    prof = &rt->prof;
+    rt->ms = host_alloc(PS * sizeof *rt->ms, 8);
+    rt->ms_cap = PS;
+    init_locks();
+    gs = host_alloc((GS + 1) * sizeof *gs, 64);
+    nobody = &gs[0];
+    for (uint64_t i = 0; i <= GS; i++) {
+        gs[i].goid = i;
+        a_init(&gs[i].atomicstatus, (uint32_t)Grunnable);
+        taken[i] = 0;
+    }
+    for (int i = 0; i <= setup->thieves; i++)
+        make_p(i);
+    ex_start(&ms[0]->host, owner, ms[0]);
+    for (int i = 1; i <= setup->thieves; i++)
+        ex_start(&ms[i]->host, thief, ms[i]);
+}
+
+/* What is still in a queue counts as taken once. */
+static void count_rest(void)
+{
+    for (int i = 0; i <= setup->thieves; i++) {
+        struct g *next = a_peek(&ps[i]->runnext);
+        uint32_t tail = a_peek(&ps[i]->runqtail);
+        if (next != NULL)
+            taken[next->goid]++;
+        for (uint32_t h = a_peek(&ps[i]->runqhead); h != tail; h++)
+            taken[a_peek(runq_slot(ps[i], h))->goid]++;
+    }
+    for (struct g *gp = sched->runq.head; gp != NULL; gp = gp->schedlink)
+        taken[gp->goid]++;
+}
+
+static void check(void *arg)
+{
+    uint64_t put = 0;
+
+    (void)arg;
+    if (ex_why() != EX_DONE) {
+        if (ex_why() != EX_CUT)
+            ex_fail("the threads did not end");
+        return;
+    }
+    count_rest();
+    for (const char *c = setup->owner; *c != '\0'; c++)
+        put += *c == 'p' || *c == 'n';
+    for (uint64_t i = 1; i <= GS; i++)
+        if (taken[i] != (i <= put))
+            ex_fail(taken[i] == 0 ? "a G was lost" : "a G was taken twice");
+}
+
+static struct dfs_frame frames[1 << 16];
+static struct search_result result;
+
+static const char *search_for(const struct setup *u, enum mm_kind memory, uint32_t preemptions,
+                              uint64_t runs_max)
+{
+    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64, PORT_PPC64LE};
+    struct ex_opts o = {.memory = memory, .port = ports[memory], .ctrl = true, .steps_max = 20000,
+                        .memory_max = 1 << 22};
+    struct search s = {build, check, (void *)(uintptr_t)u, runs_max};
+    struct failure f = {0};
+    struct strategy_dfs dfs;
+
+    if (!ex_init(&f, &o))
+        FAIL_CASE("%s", f.text);
+    strategy_dfs_init(&dfs, frames, sizeof(frames) / sizeof(frames[0]), preemptions);
+    bool found = search_run(&s, &dfs.s, &result);
+    if (found && !search_replay(&s, &result))
+        FAIL_CASE("the schedule does not repeat: %s", result.text);
+    if (!found && runs_max == 0)
+        CHECK(dfs.exhausted && !dfs.pruned && !dfs.diverged);
+    if (!found && runs_max == 0)
+        CHECK_EQ(result.cut, 0);
+    if (getenv("GMPSIM_EXPLORE_COUNTS") != NULL)
+        fprintf(stderr, "%-10s thieves %d %-6s preemptions %5u: %9" PRIu64 " schedules, %10" PRIu64 " points, %s\n",
+                u->owner, u->thieves, mm_kind_name(memory), preemptions, result.runs, result.steps,
+                found ? result.text : "nothing wrong");
+    search_result_release(&result);
+    ex_free();
+    return found ? result.text : "nothing";
+}
+
+static const struct setup put_get = {"pg", 1, false, 0};
+static const struct setup three = {"ppg", 1, false, 1};
+static const struct setup overflow = {"ppppp", 1, false, 0};
+static const struct setup next = {"nng", 1, true, 0};
+static const struct setup drain = {"ppd", 1, false, 1};
+static const struct setup two_thieves = {"ppgp", 2, false, 1};
+static const struct setup two_thieves_next = {"npg", 2, true, 0};
+static const struct setup reuse = {"ppggppgp", 1, false, 0};
+
+/* All schedules, without a bound. */
+TEST_CASE(Runq, OwnerAndThiefEverySchedule)
+{
+    CHECK_STR(search_for(&put_get, MM_SC, DFS_UNBOUNDED, 0), "nothing");
+    CHECK_STR(search_for(&three, MM_SC, DFS_UNBOUNDED, 0), "nothing");
+    CHECK_STR(search_for(&put_get, MM_TSO, DFS_UNBOUNDED, 0), "nothing");
+    CHECK_STR(search_for(&put_get, MM_ARM, DFS_UNBOUNDED, 0), "nothing");
+    CHECK_STR(search_for(&put_get, MM_POWER, DFS_UNBOUNDED, 0), "nothing");
+}
+
+TEST_CASE(Runq, RingOverflowAndReuse)
+{
+    CHECK_STR(search_for(&overflow, MM_SC, 4, 0), "nothing");
+    CHECK_STR(search_for(&overflow, MM_TSO, 1, 0), "nothing");
+    CHECK_STR(search_for(&reuse, MM_SC, 4, 0), "nothing");
+}
+
+TEST_CASE(Runq, RunnextAndDrain)
+{
+    CHECK_STR(search_for(&next, MM_SC, 4, 0), "nothing");
+    CHECK_STR(search_for(&drain, MM_SC, 4, 0), "nothing");
+    CHECK_STR(search_for(&next, MM_TSO, 2, 0), "nothing");
+}
+
+TEST_CASE(Runq, TwoThievesFourPreemptions)
+{
+    CHECK_STR(search_for(&two_thieves, MM_SC, 4, 0), "nothing");
+    CHECK_STR(search_for(&two_thieves_next, MM_SC, 4, 0), "nothing");
+}
+
+TEST_CASE(Runq, WeakMemories)
+{
+    CHECK_STR(search_for(&three, MM_ARM, 2, 200000), "nothing");
+    CHECK_STR(search_for(&three, MM_POWER, 2, 200000), "nothing");
+}
+
+/* The order that publishes a slot: without it a thief sees the tail and not the slot. */
+TEST_CASE(Runq, PublishingWithAPlainStoreIsFound)
+{
+    struct weaker {
+        enum mm_kind memory;
+        const char *found;
+    } cases[] = {
+        {MM_SC, "nothing"}, /* interleaving alone shows nothing */
+        {MM_TSO, "nothing"},
+        {MM_ARM, "runq: a slot was read before it was written"},
+        {MM_POWER, "runq: a slot was read before it was written"},
+    };
+    CHECK_EQ(site_weaken("runqput", OP_store_rel, true), 1);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        CHECK_STR(search_for(&put_get, cases[i].memory, DFS_UNBOUNDED, 0), cases[i].found);
+    site_weaken("runqput", OP_store_rel, false);
+}
