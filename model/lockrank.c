@@ -1,46 +1,73 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lock ranks (lockrank.go, lockrank_on.go): which lock may be taken while which others are held. */
+/* Lock ranks (lockrank.go, lockrank_on.go): which locks may be held while another one is taken. Go
+ * checks this only when built for it; here every acquisition is checked. Two orders matter for the
+ * locks of the model: since 1.23 channels and timers rank before and after the scheduler's lock the
+ * other way round. */
 #include "runtime2.h"
 
+#define R(name) (UINT64_C(1) << lockRank##name)
+
+/* lockPartialOrder, 1.23 and later: what may be held. */
+#define BEFORE_SCHED_V2                                                                    \
+    (R(Sysmon) | R(Forcegc) | R(SweepWaiters) | R(AssistQueue) | R(Sweep) | R(TimerSend) | \
+     R(PollDesc) | R(Hchan))
+#define BEFORE_TIMERS_V2 (R(Sysmon) | R(Sweep) | R(TimerSend) | R(PollDesc) | R(Hchan) | R(Timers))
+#define ANYTHING         UINT64_MAX
+
+static const uint64_t lockrank_v2[LOCKRANKS] = {
+    [lockRankForcegc] = R(Sysmon),
+    [lockRankHchan] = R(Sysmon) | R(Sweep) | R(TimerSend) | R(Hchan),
+    [lockRankSched] = BEFORE_SCHED_V2,
+    [lockRankAllg] = BEFORE_SCHED_V2 | R(Sched),
+    [lockRankAllp] = BEFORE_SCHED_V2 | R(Sched),
+    [lockRankSudog] = R(Sysmon) | R(Sweep) | R(TimerSend) | R(Hchan) | R(NotifyList),
+    [lockRankTimers] = BEFORE_TIMERS_V2,
+    [lockRankTimer] = BEFORE_TIMERS_V2,
+    [lockRankNetpollInit] = BEFORE_TIMERS_V2 | R(Timer),
+    [lockRankGFree] = BEFORE_SCHED_V2 | R(Sched),
+    [lockRankMheap] = ANYTHING,
+};
+
+/* ... up to 1.22. */
+static const uint64_t lockrank_v1[LOCKRANKS] = {
+    [lockRankForcegc] = R(Sysmon),
+    [lockRankSched] = R(Sysmon) | R(Forcegc) | R(SweepWaiters) | R(AssistQueue) | R(Sweep) |
+                      R(PollDesc),
+    [lockRankAllg] = R(Sysmon) | R(Sched),
+    [lockRankAllp] = R(Sysmon) | R(Sched),
+    [lockRankTimers] = R(Sysmon) | R(PollDesc) | R(Sched) | R(Allp) | R(Timers),
+    [lockRankHchan] = R(Sweep) | R(Hchan),
+    [lockRankNetpollInit] = R(Timers),
+    [lockRankSudog] = R(Hchan) | R(NotifyList),
+    [lockRankGFree] = R(Sched),
+    [lockRankMheap] = ANYTHING,
+};
+
 /* lockrank_on.go lockInit. */
-static void lockInit(struct mutex *l, enum lockrank rank) { l->rank = (uint8_t)rank; }
-
-/* A select holds all its channels' locks: the first one stands for them. */
-static int32_t held_chan(const struct m *mp)
+static void lockInit(struct mutex *l, enum lockrank rank)
 {
-    int32_t i = mp->nheld;
-    while (i > 0 && mp->held[i - 1]->rank != lockRankHchan)
-        i--;
-    return i - 1;
+    l->rank = (uint8_t)rank;
+    const uint64_t *order = prof->hchan_before_sched ? lockrank_v2 : lockrank_v1;
+    l->may_hold = prof->lock_ranks ? order[rank] : ANYTHING;
 }
 
-/* lockrank_on.go acquireLockRank. */
-static void lockrank_acquire(struct m *mp, const struct mutex *l)
+/* lockrank_on.go acquireLockRank. A leaf is a lock that stands for something that Go does not rank.
+ */
+static inline void lockrank_acquire(struct m *mp, const struct mutex *l)
 {
-    if (l->rank == lockRankHchan && held_chan(mp) >= 0) {
-        mp->nchans++;
+    if (l->rank == lockRankLeaf)
         return;
-    }
-    if (mp->nheld == HELD_MAX)
-        throw("lock: too many locks held");
-    mp->held[mp->nheld++] = l;
+    if (__builtin_expect((mp->held & ~l->may_hold) != 0, 0))
+        throw("lock ordering problem");
+    mp->held |= UINT64_C(1) << l->rank;
+    mp->nheld[l->rank]++;
 }
 
-/* lockrank_on.go lockRelease: locks are mostly released in the reverse order, not always. */
-static void lockrank_release(struct m *mp, const struct mutex *l)
+/* lockrank_on.go lockRelease. */
+static inline void lockrank_release(struct m *mp, const struct mutex *l)
 {
-    if (l->rank == lockRankHchan && mp->nchans > 0) {
-        mp->nchans--;
+    if (l->rank == lockRankLeaf)
         return;
-    }
-    if (l->rank == lockRankHchan && held_chan(mp) >= 0)
-        l = mp->held[held_chan(mp)];
-    int32_t i = mp->nheld;
-    while (i > 0 && mp->held[i - 1] != l)
-        i--;
-    if (i == 0)
-        throw("unlock of a lock that is not held");
-    mp->nheld--;
-    for (; i <= mp->nheld; i++)
-        mp->held[i - 1] = mp->held[i];
+    if (--mp->nheld[l->rank] == 0)
+        mp->held &= ~(UINT64_C(1) << l->rank);
 }

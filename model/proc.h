@@ -86,8 +86,8 @@ static void gc_revise(void);
 /* lockrank.c, rand.c, note.c */
 static void lockInit(struct mutex *l, enum lockrank rank);
 static enum opres notetsleepg(struct g *gp, struct note *n, int64_t ns);
-static void lockrank_acquire(struct m *mp, const struct mutex *l);
-static void lockrank_release(struct m *mp, const struct mutex *l);
+static inline void lockrank_acquire(struct m *mp, const struct mutex *l);
+static inline void lockrank_release(struct m *mp, const struct mutex *l);
 static uint32_t cheaprand(void);
 static uint32_t cheaprandn(uint32_t n);
 static uint32_t cheaprand_order(void);

@@ -66,7 +66,8 @@ struct mutex {
     ATOMIC(uint64_t)
     word; /* spinbit (>=1.24): bits 0 locked, 1 sleeping, 8 spinning, 9 stack locked, 10.. M id + 1
            */
-    uint8_t rank; /* enum lockrank */
+    uint8_t rank;      /* enum lockrank */
+    uint64_t may_hold; /* ranks; lockrank.c */
 };
 struct note {
     ATOMIC(uint32_t) key;
@@ -138,8 +139,6 @@ struct g {
 };
 _Static_assert(sizeof(struct g) <= 232, "a parked G must stay small");
 
-enum { HELD_MAX = 10 };
-
 /* Per-M tallies; their sum is the world's (struct core's counters). */
 enum counter {
 #define COUNTER(name, what) C_##name,
@@ -189,9 +188,8 @@ struct m {
     struct g *signalg; /* unused except by extra Ms: the placeholder G */
     int64_t runstart;  /* ns when curg began to run */
     uint64_t counters[COUNTERS];
-    const struct mutex *held[HELD_MAX]; /* lock rank checking */
-    int32_t nheld;
-    int32_t nchans; /* channel locks of a select beyond the first; not in held */
+    uint64_t held;             /* ranks of the runtime mutexes it holds */
+    uint32_t nheld[LOCKRANKS]; /* how many of each */
 };
 
 #include "timer.h" /* struct timers, needs mutex */
