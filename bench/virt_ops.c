@@ -2,8 +2,9 @@
 /* The timed host: what a simulated operation costs the machine that simulates.
  * libs: gmpsim_virt
  *
- * One atomic addition with nobody else due; then with n Ms busy, all adding to words of their own, where every addition has
- * to be put in order with everybody else's, so that each one is a switch; a futex ping-pong; bursts; memory per M. */
+ * One atomic addition with nobody else due; then with n Ms busy, all adding to words of their own,
+ * where every addition has to be put in order with everybody else's, so that each one is a switch;
+ * a futex ping-pong; bursts; memory per M. */
 #define _GNU_SOURCE /* clock_gettime */
 #include "bench.h"
 

@@ -59,10 +59,11 @@ uint64_t vm_tick_up_(uint64_t at)
     return tick > 1 ? (at + tick - 1) / tick * tick : at;
 }
 
-static uint64_t slice(void)
+/* With `more` threads that are not counted yet. */
+static uint64_t slice(uint32_t more)
 {
     const struct vm_world *w = &vm_w_;
-    uint64_t per_cpu = (w->busy + w->waiting + w->cpus - 1) / w->cpus;
+    uint64_t per_cpu = (w->busy + w->waiting + more + w->cpus - 1) / w->cpus;
     uint64_t share = per_cpu ? w->latency / per_cpu : w->latency;
 
     return share < w->granularity ? w->granularity : share;
@@ -95,7 +96,7 @@ static void place_vruntime(struct vm_thread *t, uint64_t at, bool is_new)
     update_min_vruntime(at);
     least = vm_w_.min_vruntime;
     if (is_new)
-        least += slice();
+        least += slice(1);
     else
         least -= least < credit ? least : credit;
     if (t->vruntime < least)
@@ -137,8 +138,8 @@ static void arm_slice(uint32_t cpu, uint64_t at)
 
     if (c->slice_armed || c->curr == NULL || c->throttled)
         return;
-    due = c->slice_start + slice();
-    vm_event_plain_(vm_tick_up_(due > at ? due : at), VE_SLICE, cpu);
+    due = c->slice_start + slice(0);
+    vm_event_(vm_tick_up_(due > at ? due : at), VE_SLICE, cpu);
     c->slice_armed = true;
 }
 
@@ -188,10 +189,8 @@ static void begin_waiting(struct vm_thread *t, uint64_t at)
 }
 
 /* The CPU has just lost its thread; the context switch to the next one takes its time. */
-static void run_next(uint32_t cpu, uint64_t at)
+static void run_next(uint32_t cpu, struct vm_thread *t, uint64_t at)
 {
-    struct vm_thread *t = wait_pop();
-
     if (at < t->clock)
         at = t->clock;
     t->wait_ps += at - t->wait_since;
@@ -209,7 +208,7 @@ void vm_cpu_leave_(struct vm_thread *t, uint64_t at)
     c->curr = NULL;
     c->idle_since = at;
     if (vm_w_.waiting) {
-        run_next(cpu, at);
+        run_next(cpu, wait_pop(), at);
         return;
     }
     vm_w_.busy--;
@@ -233,12 +232,14 @@ static struct vm_thread *take(uint32_t cpu, uint64_t *at)
     return t;
 }
 
+/* The first of those who wait takes the place of whom the CPU runs, even if that one has had no
+ * more. */
 static void preempt(uint32_t cpu, uint64_t at)
 {
-    struct vm_thread *t = take(cpu, &at);
+    struct vm_thread *t = take(cpu, &at), *next = wait_pop();
 
     begin_waiting(t, at);
-    run_next(cpu, at);
+    run_next(cpu, next, at);
 }
 
 /* ---- a thread wants a CPU ---- */
@@ -295,7 +296,7 @@ void vm_cpu_place_(struct vm_thread *t, uint64_t at, bool is_new)
     begin_waiting(t, at);
     cpu = most_served(at);
     if (!is_new && cpu != VM_NO_CPU && deserves(t, cpu, at))
-        vm_event_plain_(at, VE_PREEMPT, cpu);
+        vm_event_(at, VE_PREEMPT, cpu);
 }
 
 void vm_cpu_preempt_(uint32_t cpu, uint64_t at)
@@ -313,7 +314,7 @@ void vm_cpu_slice_(uint32_t cpu, uint64_t at)
     c->slice_armed = false;
     if (c->curr == NULL || c->throttled || vm_w_.waiting == 0)
         return; /* whoever comes next arms it again */
-    if (vm_tick_up_(c->slice_start + slice()) <= at) {
+    if (vm_tick_up_(c->slice_start + slice(0)) <= at) {
         if (vm_w_.wait[0]->vruntime <= vruntime_at(c->curr, at)) {
             preempt(cpu, at);
             return;
@@ -327,13 +328,9 @@ void vm_cpu_slice_(uint32_t cpu, uint64_t at)
 void vm_cpu_yield_(void)
 {
     struct vm_thread *t = vm_cur_();
-    uint32_t cpu = t->cpu;
-    uint64_t at = vm_hot.now;
 
     t->clock = vm_hot.now;
-    take(cpu, &at);
-    run_next(cpu, at);
-    begin_waiting(t, at);
+    preempt(t->cpu, vm_hot.now);
     vm_dispatch_(t, /*runnable*/ false);
 }
 

@@ -27,7 +27,7 @@ void vm_env_at_(int64_t ns, void (*fn)(void *), void *arg)
     else
         c = arena_new(&vm_w_.arena, struct vm_env_call);
     *c = (struct vm_env_call){.fn = fn, .arg = arg};
-    vm_event_plain_(at, VE_ENV, arena_offset(&vm_w_.arena, c));
+    vm_event_(at, VE_ENV, arena_offset(&vm_w_.arena, c));
 }
 
 void vm_env_call_(uint64_t offset)

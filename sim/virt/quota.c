@@ -42,7 +42,7 @@ static void start_period(uint64_t at)
         return;
     b->active = true;
     b->period_end = (at / b->period + 1) * b->period;
-    vm_event_plain_(b->period_end, VE_PERIOD, 0);
+    vm_event_(b->period_end, VE_PERIOD, 0);
 }
 
 /* Fills the CPU's runtime up to `target` as far as the pool goes; true if it may run. */
@@ -192,7 +192,7 @@ void vm_quota_period_(uint64_t at)
         return;
     }
     b->period_end = at + b->period;
-    vm_event_plain_(b->period_end, VE_PERIOD, 0);
+    vm_event_(b->period_end, VE_PERIOD, 0);
     b->idle = !throttled;
     if (throttled) {
         b->nr_throttled++;
@@ -214,7 +214,7 @@ void vm_quota_idle_(uint32_t cpu, uint64_t at)
     if (b->period_end < at + SLACK_DELAY + NO_SLACK_BEFORE_REFILL)
         return;
     b->slack_armed = true;
-    vm_event_plain_(at + SLACK_DELAY, VE_SLACK, 0);
+    vm_event_(at + SLACK_DELAY, VE_SLACK, 0);
 }
 
 void vm_quota_slack_(uint64_t at)

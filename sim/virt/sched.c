@@ -76,19 +76,11 @@ static void event_pushed(uint64_t time)
 
 uint32_t vm_event_(uint64_t time, enum vm_event kind, uint64_t arg)
 {
-    uint32_t handle = eventq_push_handle(&vm_w_.queue, time, vm_w_.seq++,
-                                         (uint64_t)kind << 56 | arg);
+    uint32_t handle = eventq_push_handle(&vm_w_.queue, time, vm_w_.seq++, (uint64_t)kind << 56 | arg);
 
     event_pushed(time);
     vm_w_.bookkeeping += kind >= VE_BOOKKEEPING;
     return handle;
-}
-
-void vm_event_plain_(uint64_t time, enum vm_event kind, uint64_t arg)
-{
-    eventq_push(&vm_w_.queue, time, vm_w_.seq++, (uint64_t)kind << 56 | arg);
-    event_pushed(time);
-    vm_w_.bookkeeping += kind >= VE_BOOKKEEPING;
 }
 
 void vm_event_cancel_(enum vm_event kind, uint32_t *handle)
@@ -350,6 +342,7 @@ enum vm_why vm_run(uint64_t until_ps)
     if (setjmp(main_jump) == 0)
         vm_dispatch_(NULL, false);
     w->running = false;
+    event_log_flush(&vm_log_);
     vm_event_cancel_(VE_UNTIL, &w->until_event);
     return w->why;
 }

@@ -425,8 +425,7 @@ void vm_signalm_(struct hostm *hm)
     if (hm->thread == NULL)
         return; /* ESRCH */
     vm_w_.signals++;
-    vm_event_plain_(vm_hot.now + noisy(vm_hot.kind[COST_signal_latency]), VE_SIGNAL,
-                    hm->thread->id);
+    vm_event_(vm_hot.now + noisy(vm_hot.kind[COST_signal_latency]), VE_SIGNAL, hm->thread->id);
 }
 
 /* A thread without a CPU, or between two points, finds `pending` when it goes on. */

@@ -71,6 +71,8 @@ bool vm_init(struct failure *f, const struct vm_opts *o);
 /* A thread that exists from the start; m0 is the first. hm stays at its address as long as the
  * world. */
 void vm_start(struct hostm *hm, void (*fn)(void *), void *arg);
+/* Until the clock reaches until_ps, or the world ends before. Every record up to then has reached
+ * the sink. */
 enum vm_why vm_run(uint64_t until_ps);
 void vm_free(void);
 

@@ -205,7 +205,6 @@ void vm_dispatch_(struct vm_thread *self, bool runnable);
 void vm_horizon_(void);
 void vm_lower_horizon_(const struct vm_thread *t);
 uint32_t vm_event_(uint64_t time, enum vm_event kind, uint64_t arg);
-void vm_event_plain_(uint64_t time, enum vm_event kind, uint64_t arg);
 void vm_event_cancel_(enum vm_event kind, uint32_t *handle);
 void vm_end_(enum vm_why why);
 _Noreturn void vm_leave_world_(enum vm_why why);

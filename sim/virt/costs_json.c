@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/virt/costs_json.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * cJSON checks the syntax and gives the tree, but forgets where things stood and reads numbers as
+ * floating point. So the text is walked a second time, member by member, for places and for digits.
+ */
+struct reader {
+    struct failure *f;
+    const char *path, *text, *end;
+    const struct costs *inherited; /* NULL: everything must be there */
+};
+
+/* ---- places ---- */
+
+static bool fail_at(struct reader *r, const char *at, const char *fmt, const char *what)
+{
+    int line = 1, column = 1;
+
+    for (const char *p = r->text; p < at && p < r->end; p++) {
+        column = *p == '\n' ? 1 : column + 1;
+        line += *p == '\n';
+    }
+    fail(r->f, E_COST, fmt, what);
+    fail_prefix(r->f, "%s:%d:%d", r->path, line, column);
+    return false;
+}
+
+static const char *skip_space(const struct reader *r, const char *p)
+{
+    while (p < r->end && (unsigned char)*p <= ' ')
+        p++;
+    return p;
+}
+
+static const char *skip_string(const struct reader *r, const char *p)
+{
+    for (p++; p < r->end && *p != '"'; p++)
+        if (*p == '\\')
+            p++;
+    return p + 1;
+}
+
+/* The text is known to be JSON, so nesting can be counted. */
+static const char *skip_value(const struct reader *r, const char *p)
+{
+    int depth = 0;
+
+    while (p < r->end) {
+        if (*p == '"') {
+            p = skip_string(r, p);
+        } else {
+            if (*p == '{' || *p == '[')
+                depth++;
+            else if (*p == '}' || *p == ']')
+                depth--;
+            else if (depth == 0 && *p == ',')
+                return p;
+            if (depth < 0)
+                return p;
+            p++;
+        }
+    }
+    return p;
+}
+
+/* Walks the members of the object that begins at `p`, beside the tree. */
+struct member {
+    const cJSON *item;
+    const char *key, *value; /* places in the text */
+};
+
+static void member_first(const struct reader *r, struct member *m, const cJSON *object,
+                         const char *p)
+{
+    m->item = object->child;
+    m->key = skip_space(r, p + 1);
+    m->value = m->item ? skip_space(r, skip_space(r, skip_string(r, m->key)) + 1) : m->key;
+}
+
+static void member_next(const struct reader *r, struct member *m)
+{
+    m->item = m->item->next;
+    m->key = skip_space(r, skip_value(r, m->value) + 1);
+    m->value = m->item ? skip_space(r, skip_space(r, skip_string(r, m->key)) + 1) : m->key;
+}
+
+#define EACH_MEMBER(r, m, object, place) \
+    for (member_first(r, &(m), object, place); (m).item; member_next(r, &(m)))
+
+/* ---- values ---- */
+
+static bool read_ps(struct reader *r, const struct member *m, uint32_t *out)
+{
+    uint64_t value = 0;
+    const char *p = m->value;
+
+    if (*p == '-')
+        return fail_at(r, p, "%s: want a whole number of picoseconds, not a negative one",
+                       m->item->string);
+    for (; p < r->end && *p >= '0' && *p <= '9' && value <= COST_MAX_PS; p++)
+        value = value * 10 + (uint64_t)(*p - '0');
+    if (value > COST_MAX_PS)
+        return fail_at(r, m->value, "%s: more than the 4000000000 ps that one operation may cost",
+                       m->item->string);
+    if (!cJSON_IsNumber(m->item) || strchr(".eE", *p))
+        return fail_at(r, m->value, "%s: want a whole number of picoseconds", m->item->string);
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool read_source(struct reader *r, const struct member *m)
+{
+    if (!cJSON_IsString(m->item) || m->item->valuestring[0] == '\0')
+        return fail_at(r, m->value, "%s: want a text that says where the numbers come from",
+                       m->item->string);
+    return true;
+}
+
+/* One entry: the numbers called a and b (b may be NULL), and their source. */
+static bool read_entry(struct reader *r, const struct member *entry, const char *a, uint32_t *a_out,
+                       const char *b, uint32_t *b_out)
+{
+    struct member m;
+    bool have_a = false, have_b = b == NULL, have_source = false, *have;
+
+    if (!cJSON_IsObject(entry->item))
+        return fail_at(r, entry->value, "%s: want an object with numbers and a source",
+                       entry->item->string);
+    EACH_MEMBER(r, m, entry->item, entry->value)
+    {
+        uint32_t *number = NULL;
+
+        if (strcmp(m.item->string, a) == 0) {
+            have = &have_a;
+            number = a_out;
+        } else if (b && strcmp(m.item->string, b) == 0) {
+            have = &have_b;
+            number = b_out;
+        } else if (strcmp(m.item->string, "source") == 0) {
+            have = &have_source;
+        } else {
+            return fail_at(r, m.key, "unknown key \"%s\"", m.item->string);
+        }
+        if (*have)
+            return fail_at(r, m.key, "\"%s\" appears twice", m.item->string);
+        *have = true;
+        if (number ? !read_ps(r, &m, number) : !read_source(r, &m))
+            return false;
+    }
+    if (!have_a || !have_b)
+        return fail_at(r, entry->key, "%s: a number is missing", entry->item->string);
+    return have_source || fail_at(r, entry->key, "%s: its source is missing", entry->item->string);
+}
+
+/* ---- lists of entries ---- */
+
+/* A list: its names, and where the numbers of each go. */
+struct list {
+    const char *what;
+    const char *(*name)(uint32_t i);
+    uint32_t count;
+    struct cost_pair *pairs; /* or */
+    uint32_t *numbers;
+};
+
+static const char *atomic_name(uint32_t i) { return cost_atomic_name((enum cost_atomic)i); }
+static const char *kind_name(uint32_t i) { return cost_kind_name((enum cost_kind)i); }
+static const char *work_name(uint32_t i) { return work_kind_name((enum work_kind)i); }
+
+static uint32_t list_find(const struct list *l, const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < l->count && strcmp(l->name(i), name) != 0)
+        i++;
+    return i;
+}
+
+#define LIST_MAX 256
+_Static_assert((int)ATOMIC_COUNT <= LIST_MAX && (int)COST_COUNT <= LIST_MAX &&
+                   (int)W_COUNT <= LIST_MAX,
+               "");
+
+static bool read_list(struct reader *r, const struct member *at, const struct list *l)
+{
+    bool have[LIST_MAX] = {false};
+    struct member m;
+
+    if (!cJSON_IsObject(at->item))
+        return fail_at(r, at->value, "%s: want an object", at->item->string);
+    EACH_MEMBER(r, m, at->item, at->value)
+    {
+        uint32_t i = list_find(l, m.item->string);
+
+        if (i == l->count)
+            return fail_at(r, m.key, "unknown name \"%s\"", m.item->string);
+        if (have[i])
+            return fail_at(r, m.key, "\"%s\" appears twice", m.item->string);
+        have[i] = true;
+        if (l->pairs ? !read_entry(r, &m, "hit", &l->pairs[i].hit, "miss", &l->pairs[i].miss)
+                     : !read_entry(r, &m, "ps", &l->numbers[i], NULL, NULL))
+            return false;
+    }
+    for (uint32_t i = 0; i < l->count && r->inherited == NULL; i++)
+        if (!have[i])
+            return fail_at(r, at->key, "\"%s\" is missing here", l->name(i));
+    return true;
+}
+
+static bool read_ports(struct reader *r, const struct member *at, struct costs *c)
+{
+    bool have[PORT_COUNT] = {false};
+    struct member m;
+
+    if (!cJSON_IsObject(at->item))
+        return fail_at(r, at->value, "%s: want an object", at->item->string);
+    EACH_MEMBER(r, m, at->item, at->value)
+    {
+        int port = cost_port_parse(m.item->string);
+
+        if (port < 0)
+            return fail_at(r, m.key, "unknown port \"%s\"", m.item->string);
+        if (have[port])
+            return fail_at(r, m.key, "\"%s\" appears twice", m.item->string);
+        have[port] = true;
+        if (!read_list(r, &m,
+                       &(struct list){"ports", atomic_name, ATOMIC_COUNT, c->atomic[port], NULL}))
+            return false;
+    }
+    for (int i = 0; i < PORT_COUNT && r->inherited == NULL; i++)
+        if (!have[i])
+            return fail_at(r, at->key, "\"%s\" is missing here", cost_port_name((enum cost_port)i));
+    return true;
+}
+
+/* ---- the top ---- */
+
+enum top {
+    TOP_VERSION,
+    TOP_NAME,
+    TOP_UNIT,
+    TOP_INHERITS,
+    TOP_PORTS,
+    TOP_COSTS,
+    TOP_WORK,
+    TOP_COUNT
+};
+static const char *const tops[TOP_COUNT] = {"version", "name",  "unit", "inherits",
+                                            "ports",   "costs", "work"};
+
+static bool want_text(struct reader *r, const struct member *m, const char *text)
+{
+    if (!cJSON_IsString(m->item) || strcmp(m->item->valuestring, text) != 0)
+        return fail_at(r, m->value, "want \"%s\" here", text);
+    return true;
+}
+
+static bool read_name(struct reader *r, const struct member *m, char *name)
+{
+    if (!cJSON_IsString(m->item) || m->item->valuestring[0] == '\0' ||
+        strlen(m->item->valuestring) >= COSTS_NAME_MAX)
+        return fail_at(r, m->value, "%s: want a text of 1 to 63 bytes", "name");
+    strcpy(name, m->item->valuestring);
+    return true;
+}
+
+static bool read_version(struct reader *r, const struct member *m)
+{
+    uint32_t version = 0;
+
+    if (!cJSON_IsNumber(m->item) || !read_ps(r, m, &version) || version != 1)
+        return r->f && r->f->code ? false : fail_at(r, m->value, "%s: want 1", "version");
+    return true;
+}
+
+static bool read_top(struct reader *r, const struct member *m, enum top top, struct cost_table *t)
+{
+    struct costs *c = &t->costs;
+
+    switch (top) {
+    case TOP_VERSION: return read_version(r, m);
+    case TOP_NAME: return read_name(r, m, t->name);
+    case TOP_UNIT: return want_text(r, m, "ps");
+    case TOP_INHERITS: return want_text(r, m, "reference");
+    case TOP_PORTS: return read_ports(r, m, c);
+    case TOP_COSTS:
+        return read_list(r, m, &(struct list){"costs", kind_name, COST_COUNT, NULL, c->kind});
+    case TOP_WORK:
+        return read_list(r, m, &(struct list){"work", work_name, W_COUNT, NULL, c->work});
+    case TOP_COUNT: break;
+    }
+    return false;
+}
+
+static bool read_tree(struct reader *r, const cJSON *root, struct cost_table *t)
+{
+    const char *start = skip_space(r, r->text);
+    bool have[TOP_COUNT] = {false};
+    struct member m;
+
+    if (!cJSON_IsObject(root))
+        return fail_at(r, start, "%s", "want an object");
+    if (cJSON_GetObjectItemCaseSensitive(root, "inherits"))
+        r->inherited = &costs_builtin;
+    EACH_MEMBER(r, m, root, start)
+    {
+        uint32_t i = 0;
+
+        while (i < TOP_COUNT && strcmp(tops[i], m.item->string) != 0)
+            i++;
+        if (i == TOP_COUNT)
+            return fail_at(r, m.key, "unknown key \"%s\"", m.item->string);
+        if (have[i])
+            return fail_at(r, m.key, "\"%s\" appears twice", m.item->string);
+        have[i] = true;
+        if (!read_top(r, &m, (enum top)i, t))
+            return false;
+    }
+    for (uint32_t i = 0; i < TOP_COUNT; i++)
+        if (!have[i] && i != TOP_INHERITS && !(r->inherited && i >= TOP_PORTS))
+            return fail_at(r, start, "\"%s\" is missing", tops[i]);
+    return true;
+}
+
+bool costs_parse(struct failure *f, const char *path, const char *text, size_t size,
+                 struct cost_table *out)
+{
+    struct reader r = {.f = f, .path = path, .text = text, .end = text + size};
+    const char *stopped = text;
+    cJSON *root;
+    bool ok;
+
+    if (size > COSTS_FILE_MAX)
+        return fail_at(&r, text, "%s", "larger than the 1 MiB that a cost table may have");
+    if (memchr(text, '\0', size))
+        return fail_at(&r, memchr(text, '\0', size), "%s", "a NUL byte");
+    root = cJSON_ParseWithLengthOpts(text, size, &stopped, /*require_null_terminated*/ 0);
+    if (root == NULL)
+        return fail_at(&r, stopped, "%s", "not JSON near here");
+    if (skip_space(&r, stopped) < r.end) {
+        cJSON_Delete(root);
+        return fail_at(&r, skip_space(&r, stopped), "%s", "more text after the table");
+    }
+    *out = (struct cost_table){.costs = costs_builtin};
+    ok = read_tree(&r, root, out);
+    cJSON_Delete(root);
+    return ok;
+}
+
+bool costs_load(struct failure *f, const char *path, struct cost_table *out)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    size_t size = 0;
+    bool ok = false;
+
+    if (file == NULL) {
+        fail(f, E_IO, "%s: %s", path, strerror(errno));
+        return false;
+    }
+    text = malloc(COSTS_FILE_MAX + 1);
+    if (text == NULL) {
+        fail(f, E_LIMIT, "%s: no memory", path);
+        goto out;
+    }
+    size = fread(text, 1, COSTS_FILE_MAX + 1, file);
+    if (ferror(file))
+        fail(f, E_IO, "%s: cannot be read", path);
+    else
+        ok = costs_parse(f, path, text, size, out);
+out:
+    free(text);
+    fclose(file);
+    return ok;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Goal: every verb costs what the table says, and a cache line costs more after another CPU had it.
+ * Method: a table of distinct prices; the clock before and after one verb. */
+#include "virt_world.h"
+
+struct line {
+    _Alignas(64) ATOMIC(uint64_t) word;
+    ATOMIC(uint64_t) neighbour;
+};
+
+static struct line *lines;
+static uint64_t took[64];
+
+static void distinct_costs(void)
+{
+    world_free_costs();
+    for (uint32_t port = 0; port < PORT_COUNT; port++)
+        for (uint32_t i = 0; i < ATOMIC_COUNT; i++)
+            world_costs.atomic[port][i] = (struct cost_pair){1000 * (port + 1) + i,
+                                                             100000 * (port + 1) + i};
+}
+
+#define TOOK(verb)                     \
+    __extension__({                    \
+        uint64_t before_ = vm_hot.now; \
+        (void)(verb);                  \
+        vm_hot.now - before_;          \
+    })
+
+static void each_atomic(void *arg)
+{
+    struct line *l = arg;
+    uint64_t *t = took, before;
+
+    a_init(&l->word, 0u); /* the line is ours now */
+    *t++ = TOOK(a_load(&l->word));
+    *t++ = TOOK(a_load_acq(&l->word));
+    *t++ = TOOK(a_load_rlx(&l->word));
+    before = vm_hot.now;
+    a_store(&l->word, 1u);
+    *t++ = vm_hot.now - before;
+    before = vm_hot.now;
+    a_store_rel(&l->word, 1u);
+    *t++ = vm_hot.now - before;
+    before = vm_hot.now;
+    a_store_rlx(&l->word, 1u);
+    *t++ = vm_hot.now - before;
+    *t++ = TOOK(a_cas(&l->word, 1u, 2u));
+    *t++ = TOOK(a_cas_rel(&l->word, 1u, 2u)); /* fails, costs the same */
+    *t++ = TOOK(a_xchg(&l->word, 2u));
+    *t++ = TOOK(a_add(&l->word, 2u));
+    before = vm_hot.now;
+    a_fence();
+    *t++ = vm_hot.now - before;
+    *t++ = TOOK(a_or(&l->word, 2u));
+    *t++ = TOOK(a_and(&l->word, 2u));
+    *t++ = TOOK(a_xchg8(&l->word, 2u));
+    *t++ = TOOK(a_peek(&l->word)) + TOOK(a_own(&l->word));
+}
+
+TEST_CASE(Costs, EachAtomicCostsItsRowOfThePort)
+{
+    for (uint32_t port = 0; port < PORT_COUNT; port++) {
+        const uint64_t base = 1000 * (port + 1);
+
+        distinct_costs();
+        lines = world_begin(&(struct vm_opts){.port = (enum cost_port)port}, sizeof *lines);
+        world_thread(each_atomic, lines);
+        CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+        for (uint32_t i = 0; i < ATOMIC_COUNT; i++)
+            CHECK_EQ(took[i], base + i);
+        CHECK_EQ(took[ATOMIC_COUNT], base + ATOMIC_add);
+        CHECK_EQ(took[ATOMIC_COUNT + 1], base + ATOMIC_add);
+        CHECK_EQ(took[ATOMIC_COUNT + 2], base + ATOMIC_xchg);
+        CHECK_EQ(took[ATOMIC_COUNT + 3], 0);
+        world_end();
+    }
+}
+
+/* ---- lines ---- */
+
+static void step_to(uint64_t ps)
+{
+    if (vm_hot.now < ps)
+        vm_hot.now = ps;
+    a_fence();
+}
+
+/* Two threads take turns, a microsecond each. */
+static void first(void *arg)
+{
+    struct line *l = arg;
+
+    a_init(&l->word, 0u);
+    took[0] = TOOK(a_load_rlx(&l->word)); /* hit: first touch was ours */
+    step_to(2000000);
+    took[2] = TOOK(a_load_rlx(&l->word)); /* hit: the other one only read */
+    took[3] = TOOK(a_add(&l->word, 1u));  /* miss: the other one shares it */
+    took[4] = TOOK(a_add(&l->word, 1u));  /* hit */
+    step_to(4000000);
+    took[6] = TOOK(a_load_rlx(&l->neighbour)); /* miss: same line, written by the other one */
+    took[7] = TOOK(a_load_rlx(&l->word));      /* hit */
+}
+
+static void second(void *arg)
+{
+    struct line *l = arg;
+
+    step_to(1000000);
+    took[1] = TOOK(a_load_rlx(&l->word)); /* miss */
+    step_to(3000000);
+    took[5] = TOOK(a_add(&l->word, 1u)); /* miss */
+}
+
+TEST_CASE(Costs, ALineCostsMoreAfterAnotherCpuHadIt)
+{
+    const uint64_t hit = 1000, miss = 100000;
+
+    distinct_costs();
+    world_costs.atomic[0][ATOMIC_fence] = (struct cost_pair){0, 0};
+    lines = world_begin(&(struct vm_opts){0}, sizeof *lines);
+    world_thread(first, lines);
+    world_thread(second, lines);
+    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(took[0], hit + ATOMIC_load_rlx);
+    CHECK_EQ(took[1], miss + ATOMIC_load_rlx);
+    CHECK_EQ(took[2], hit + ATOMIC_load_rlx);
+    CHECK_EQ(took[3], miss + ATOMIC_add);
+    CHECK_EQ(took[4], hit + ATOMIC_add);
+    CHECK_EQ(took[5], miss + ATOMIC_add);
+    CHECK_EQ(took[6], miss + ATOMIC_load_rlx);
+    CHECK_EQ(took[7], hit + ATOMIC_load_rlx);
+    world_end();
+}
+
+static void outside(void *arg)
+{
+    static struct line l;
+
+    (void)arg;
+    took[0] = TOOK(a_add(&l.word, 1u));
+    took[1] = TOOK(a_load_rlx(&l.word));
+}
+
+TEST_CASE(Costs, MemoryOutsideTheWorldIsNeverShared)
+{
+    distinct_costs();
+    world_begin(&(struct vm_opts){0}, 0);
+    world_thread(outside, NULL);
+    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(took[0], 1000 + ATOMIC_add);
+    CHECK_EQ(took[1], 1000 + ATOMIC_load_rlx);
+    world_end();
+}
+
+/* ---- other verbs ---- */
+
+static ATOMIC(uint32_t) * key;
+
+static void each_other(void *arg)
+{
+    uint64_t *t = took, before = vm_hot.now;
+
+    (void)arg;
+#define NEXT                        \
+    do {                            \
+        *t++ = vm_hot.now - before; \
+        before = vm_hot.now;        \
+    } while (0)
+    work(schedule);
+    NEXT;
+    work_n(runqgrab_slot, 16);
+    NEXT;
+    nanotime();
+    NEXT;
+    procyield(30);
+    NEXT;
+    osyield();
+    NEXT;
+    futexwakeup(key, 1);
+    NEXT;
+    futexsleep(key, 1, -1); /* does not sleep: *key is 0 */
+    NEXT;
+    syscall_body(5000, /*off_cpu*/ false);
+    NEXT;
+    syscall_body(5000, /*off_cpu*/ true);
+    NEXT;
+    host_usleep(7);
+    NEXT;
+    futexsleep(key, 0, 9000);
+    NEXT;
+    burst(11, BURST_CUT);
+    NEXT;
+    netpoll_wait(0, NULL, 0);
+    NEXT;
+    netpoll_wakeup();
+    NEXT;
+    host_now();
+    NEXT;
+#undef NEXT
+}
+
+TEST_CASE(Costs, EachVerbCostsItsEntry)
+{
+    uint64_t k[COST_COUNT], *t = took;
+
+    world_free_costs();
+    for (uint32_t i = 0; i < COST_COUNT; i++)
+        world_costs.kind[i] = (uint32_t)(k[i] = 1000 * (i + 1));
+    world_costs.kind[COST_deep_after] = 0;
+    world_costs.kind[COST_timer_granule] = 1;
+    world_costs.work[W_schedule] = 3;
+    world_costs.work[W_runqgrab_slot] = 5;
+    key = world_begin(&(struct vm_opts){0}, sizeof *key);
+    world_thread(each_other, NULL);
+    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(*t++, 3);
+    CHECK_EQ(*t++, 80);
+    CHECK_EQ(*t++, k[COST_nanotime]);
+    CHECK_EQ(*t++, 30 * k[COST_pause]);
+    CHECK_EQ(*t++, k[COST_osyield]);
+    CHECK_EQ(*t++, k[COST_futex_wake_none]);
+    CHECK_EQ(*t++, k[COST_syscall_enter] + k[COST_syscall_exit]);
+    CHECK_EQ(*t++, 5000000 + k[COST_syscall_enter] + k[COST_syscall_exit]);
+    CHECK_EQ(*t++, 5000000 + k[COST_syscall_enter] + k[COST_timer_slack] + k[COST_wake_latency] +
+                       k[COST_syscall_exit]);
+    CHECK_EQ(*t++, 7000000 + k[COST_usleep] + k[COST_timer_slack] + k[COST_wake_latency]);
+    CHECK_EQ(*t++, 9000000 + k[COST_timer_slack] + k[COST_wake_latency] + k[COST_futex_return]);
+    CHECK_EQ(*t++, 11000);
+    CHECK_EQ(*t++, k[COST_epoll_poll]);
+    CHECK_EQ(*t++, k[COST_epoll_break]);
+    CHECK_EQ(*t++, 0);
+    CHECK_EQ(world_info(0).state, VM_DEAD);
+    world_end();
+}
+
+static void sleeper(void *arg)
+{
+    (void)arg;
+    took[0] = TOOK(host_usleep(1300));
+    took[1] = TOOK(host_usleep(20));
+}
+
+TEST_CASE(Costs, TimersGoOffOnTheirGranule)
+{
+    world_free_costs();
+    world_costs.kind[COST_timer_granule] = 1000000000; /* 1 ms */
+    world_begin(&(struct vm_opts){0}, 0);
+    world_thread(sleeper, NULL);
+    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(took[0], 2 * PS_PER_MS);
+    CHECK_EQ(took[1], 1 * PS_PER_MS);
+    world_end();
+}
+
+TEST_CASE(Costs, ALongSleepWakesSlower)
+{
+    world_free_costs();
+    world_costs.kind[COST_wake_latency] = 1000;
+    world_costs.kind[COST_wake_latency_deep] = 50000;
+    world_costs.kind[COST_deep_after] = 100000000; /* 100 us */
+    world_begin(&(struct vm_opts){0}, 0);
+    world_thread(sleeper, NULL);
+    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(took[0], 1300000000 + 51000);
+    CHECK_EQ(took[1], 20000000 + 1000);
+    world_end();
+}
+
+static void many_sleeps(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 64; i++)
+        took[i] = TOOK(host_usleep(10)) - 10000000;
+}
+
+static uint64_t noisy_run(uint64_t seed, uint64_t *low, uint64_t *high)
+{
+    struct fingerprint fp;
+
+    world_free_costs();
+    world_costs.kind[COST_wake_latency] = 1000000;
+    world_begin(&(struct vm_opts){.seed = seed, .noise_permille = 200}, 0);
+    world_thread(many_sleeps, NULL);
+    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    world_end();
+    fp_init(&fp);
+    *low = *high = took[0];
+    for (int i = 0; i < 64; i++) {
+        *low = took[i] < *low ? took[i] : *low;
+        *high = took[i] > *high ? took[i] : *high;
+        fp_mix(&fp, took[i]);
+    }
+    return fp_value(&fp);
+}
+
+TEST_CASE(Costs, NoiseStaysInItsShareAndFollowsTheSeed)
+{
+    uint64_t low, high, other_low, other_high, one = noisy_run(1, &low, &high);
+
+    CHECK_EQ(noisy_run(1, &other_low, &other_high), one);
+    CHECK_NE(noisy_run(2, &other_low, &other_high), one);
+    CHECK_GE(low, 800000);
+    CHECK_LE(high, 1200000);
+    CHECK_LT(low, 900000);
+    CHECK_GT(high, 1100000);
+}

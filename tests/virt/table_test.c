@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Goal: a cost table is read completely and exactly, or refused with place and reason. Method: the
+ * reference table against the built-in one; then small damages to a small table, each with the
+ * message it must give. */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/virt/costs_json.h"
+
+static struct cost_table table;
+static struct failure failure;
+
+static bool parse(const char *text)
+{
+    fail_reset(&failure);
+    return costs_parse(&failure, "t.json", text, strlen(text), &table);
+}
+
+TEST_CASE(Tables, TheReferenceTableIsTheBuiltInOne)
+{
+    fail_reset(&failure);
+    if (!costs_load(&failure, COSTS_DIR "/reference.json", &table))
+        FAIL_CASE("%s", failure.text);
+    CHECK_STR(table.name, "reference");
+    for (int port = 0; port < PORT_COUNT; port++)
+        for (int i = 0; i < ATOMIC_COUNT; i++) {
+            CHECK_EQ(table.costs.atomic[port][i].hit, costs_builtin.atomic[port][i].hit);
+            CHECK_EQ(table.costs.atomic[port][i].miss, costs_builtin.atomic[port][i].miss);
+        }
+    for (int i = 0; i < COST_COUNT; i++)
+        CHECK_EQ(table.costs.kind[i], costs_builtin.kind[i]);
+    for (int i = 0; i < W_COUNT; i++)
+        CHECK_EQ(table.costs.work[i], costs_builtin.work[i]);
+}
+
+#define HEAD "{\"version\": 1, \"name\": \"x\", \"unit\": \"ps\", \"inherits\": \"reference\""
+
+TEST_CASE(Tables, AnInheritingTableChangesOnlyWhatItHolds)
+{
+    CHECK(parse(
+        HEAD ",\n \"costs\": {\"pause\": {\"ps\": 35000, \"source\": \"a}b\\\"{\"}},\n"
+             " \"ports\": {\"arm64\": {\"cas\": {\"source\": \"s\", \"miss\": 7, \"hit\": 0}}},\n"
+             " \"work\": {}}"));
+    CHECK_EQ(table.costs.kind[COST_pause], 35000);
+    CHECK_EQ(table.costs.kind[COST_osyield], costs_builtin.kind[COST_osyield]);
+    CHECK_EQ(table.costs.atomic[PORT_ARM64][ATOMIC_cas].hit, 0);
+    CHECK_EQ(table.costs.atomic[PORT_ARM64][ATOMIC_cas].miss, 7);
+    CHECK_EQ(table.costs.atomic[PORT_AMD64][ATOMIC_cas].hit,
+             costs_builtin.atomic[PORT_AMD64][ATOMIC_cas].hit);
+}
+
+static void refused(const char *text, const char *message)
+{
+    CHECK(!parse(text));
+    CHECK_STR(failure.text, message);
+    CHECK_EQ(failure.code, E_COST);
+}
+
+#define PAUSE(entry) HEAD ",\n \"costs\": {\n  \"pause\": " entry "}}"
+
+TEST_CASE(Tables, BadNumbersAreRefused)
+{
+    refused(PAUSE("{\"ps\": -1, \"source\": \"s\"}"),
+            "t.json:3:19: ps: want a whole number of picoseconds, not a negative one");
+    refused(PAUSE("{\"ps\": 1.5, \"source\": \"s\"}"),
+            "t.json:3:19: ps: want a whole number of picoseconds");
+    refused(PAUSE("{\"ps\": 1e3, \"source\": \"s\"}"),
+            "t.json:3:19: ps: want a whole number of picoseconds");
+    refused(PAUSE("{\"ps\": \"3\", \"source\": \"s\"}"),
+            "t.json:3:19: ps: want a whole number of picoseconds");
+    refused(PAUSE("{\"ps\": true, \"source\": \"s\"}"),
+            "t.json:3:19: ps: want a whole number of picoseconds");
+    refused(PAUSE("{\"ps\": 4000000001, \"source\": \"s\"}"),
+            "t.json:3:19: ps: more than the 4000000000 ps that one operation may cost");
+    refused(PAUSE("{\"ps\": 99999999999999999999999999, \"source\": \"s\"}"),
+            "t.json:3:19: ps: more than the 4000000000 ps that one operation may cost");
+    CHECK(parse(PAUSE("{\"ps\": 4000000000, \"source\": \"s\"}")));
+    CHECK_EQ(table.costs.kind[COST_pause], 4000000000);
+}
+
+TEST_CASE(Tables, MissingUnknownAndDoubleKeysAreRefused)
+{
+    refused(PAUSE("{\"ps\": 1}"), "t.json:3:3: pause: its source is missing");
+    refused(PAUSE("{\"source\": \"s\"}"), "t.json:3:3: pause: a number is missing");
+    refused(PAUSE("{\"ps\": 1, \"source\": \"\"}"),
+            "t.json:3:32: source: want a text that says where the numbers come from");
+    refused(PAUSE("{\"ps\": 1, \"source\": \"s\", \"ns\": 2}"), "t.json:3:37: unknown key \"ns\"");
+    refused(PAUSE("{\"ps\": 1, \"source\": \"s\", \"ps\": 2}"),
+            "t.json:3:37: \"ps\" appears twice");
+    refused(PAUSE("3"), "t.json:3:12: pause: want an object with numbers and a source");
+    refused(PAUSE("{\"ps\": 1, \"source\": \"s\"}, \"pause\": {\"ps\": 1, \"source\": \"s\"}"),
+            "t.json:3:38: \"pause\" appears twice");
+    refused(PAUSE("{\"ps\": 1, \"source\": \"s\"}, \"paws\": {}"),
+            "t.json:3:38: unknown name \"paws\"");
+    refused(HEAD ",\n\"costs\": []}", "t.json:2:10: costs: want an object");
+    refused(HEAD ",\n\"ports\": {\"riscv\": {}}}", "t.json:2:11: unknown port \"riscv\"");
+    refused(HEAD ",\n\"ports\": {\"arm64\": {}, \"arm64\": {}}}",
+            "t.json:2:24: \"arm64\" appears twice");
+    refused(HEAD ",\n\"price\": 1}", "t.json:2:1: unknown key \"price\"");
+    refused("{\"version\": 1, \"name\": \"x\", \"unit\": \"ps\"}",
+            "t.json:1:1: \"ports\" is missing");
+    refused("{\"version\": 1,\n\"name\": \"x\", \"unit\": \"ps\", \"ports\": {}}",
+            "t.json:2:28: \"amd64\" is missing here");
+    refused("{\"name\": \"x\", \"unit\": \"ps\", \"inherits\": \"reference\"}",
+            "t.json:1:1: \"version\" is missing");
+}
+
+TEST_CASE(Tables, WrongHeadsAreRefused)
+{
+    refused("{\"version\": 2}", "t.json:1:13: version: want 1");
+    refused("{\"version\": \"1\"}", "t.json:1:13: version: want 1");
+    refused("{\"unit\": \"ns\"}", "t.json:1:10: want \"ps\" here");
+    refused("{\"inherits\": \"mine\"}", "t.json:1:14: want \"reference\" here");
+    refused("{\"name\": \"\"}", "t.json:1:10: name: want a text of 1 to 63 bytes");
+    refused("{\"name\": 3}", "t.json:1:10: name: want a text of 1 to 63 bytes");
+    refused(" [1]", "t.json:1:2: want an object");
+}
+
+TEST_CASE(Tables, WhatIsNotJsonIsRefusedWhereItStops)
+{
+    refused("", "t.json:1:1: not JSON near here");
+    refused("{\n  \"version\": 1,\n  oops", "t.json:3:4: not JSON near here");
+    refused(HEAD "} trailing", "t.json:1:68: more text after the table");
+}
+
+TEST_CASE(Tables, DeepAndLargeInputsAreRefused)
+{
+    size_t size = COSTS_FILE_MAX + 1;
+    char *text = malloc(size);
+
+    memset(text, '[', size);
+    CHECK(!costs_parse(NULL, "t.json", text, 100000, &table));
+    fail_reset(&failure);
+    CHECK(!costs_parse(&failure, "t.json", text, size, &table));
+    CHECK_STR(failure.text, "t.json:1:1: larger than the 1 MiB that a cost table may have");
+    fail_reset(&failure);
+    CHECK(!costs_parse(&failure, "t.json", "{\0}", 3, &table));
+    CHECK_STR(failure.text, "t.json:1:2: a NUL byte");
+    free(text);
+}
+
+TEST_CASE(Tables, AFileThatIsNotThereIsAMessage)
+{
+    fail_reset(&failure);
+    CHECK(!costs_load(&failure, COSTS_DIR "/no-such-table.json", &table));
+    CHECK_HAS(failure.text, "no-such-table.json: No such file");
+    CHECK_EQ(failure.code, E_IO);
+    fail_reset(&failure);
+    CHECK(!costs_load(&failure, COSTS_DIR, &table));
+    CHECK_EQ(failure.code, E_IO);
+}
+
+/* Every prefix and every single damaged byte of the reference table: an answer, never a crash. */
+TEST_CASE(Tables, DamagedTablesAreAnswered)
+{
+    static char text[1 << 16], copy[1 << 16];
+    FILE *file = fopen(COSTS_DIR "/reference.json", "rb");
+    size_t size, refusals = 0;
+
+    CHECK(file != NULL);
+    size = fread(text, 1, sizeof text, file);
+    fclose(file);
+    CHECK_LT(size, sizeof text);
+    for (size_t i = 0; i < size; i += 97)
+        refusals += !costs_parse(NULL, "t.json", text, i, &table);
+    CHECK_EQ(refusals, (size + 96) / 97);
+    for (size_t i = 0; i < size; i += 89) {
+        memcpy(copy, text, size);
+        copy[i] = "\"{}[]:,\\x0-\n"[i % 12];
+        (void)costs_parse(NULL, "t.json", copy, size, &table);
+    }
+}
