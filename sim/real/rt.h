@@ -29,7 +29,7 @@ enum {
     RT_THREADS_MAX = 1 << 16, /* created in one world, the ended ones included */
     RT_FDS_MAX = 1 << 20,     /* pollable descriptors: 0 .. RT_FDS_MAX - 1 */
     RT_TIMERS_MAX = 1 << 20,  /* env_at calls pending at once */
-    RT_TEXT_MAX = 1024,       /* bytes of a finding's text that are kept */
+    RT_TEXT_MAX = 1 << 16,    /* bytes of a verdict's text that are kept */
 };
 
 enum rt_why {
