@@ -105,6 +105,7 @@ struct ex {
         const char *name;
     } names[256];
     uint32_t name_count;
+    bool (*namer)(const void *addr, char *buf, size_t size);
     const struct costs *cost_table;
 };
 extern struct ex ex;
@@ -120,5 +121,12 @@ _Noreturn void ex_leave_(enum ex_why why, const char *text);
 /* Adds ps to the calling thread's clock. */
 static inline void ex_spend_(uint64_t ps) { ex_hot.now += ps; }
 void ex_due_update_(void);
+/* Something that is no atomic, into the trace. */
+void ex_note_other_(int tid, enum ex_op op, const void *addr, uint64_t value);
+static inline void ex_note_(int tid, enum ex_op op, const void *addr, uint64_t value)
+{
+    if (__builtin_expect(ex.trace != NULL, 0))
+        ex_note_other_(tid, op, addr, value);
+}
 
 #endif

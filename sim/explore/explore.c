@@ -65,6 +65,7 @@ void ex_wake_(struct ex_thread *t, uint64_t at, bool timed_out)
     t->wait = WAIT_NOT;
     t->futex = NULL;
     t->timed_out = timed_out;
+    ex_note_(t->id, OP_wake, NULL, timed_out);
     if (t->now < at)
         t->now = at;
     enable(t);
@@ -206,6 +207,15 @@ static const char *over_limit(void)
     return mm.limit;
 }
 
+static void flush(int tid)
+{
+    uint64_t value;
+    const void *addr = mm_oldest(tid, &value);
+
+    ex_note_(tid, OP_flush, addr, value);
+    mm_flush_one(tid);
+}
+
 /* The next thread to run; NULL: the run is over and ex.why says why. */
 static struct ex_thread *next_thread(struct ex_thread *me)
 {
@@ -226,7 +236,7 @@ static struct ex_thread *next_thread(struct ex_thread *me)
         if (o == OPTION_CLOCK)
             fire_one();
         else
-            mm_flush_one(o - OPTION_FLUSH);
+            flush(o - OPTION_FLUSH);
         if (ex.ch.count > ex.answers_soft) {
             ex.why = EX_CUT;
             ex.text = "answers of one run";
@@ -395,6 +405,7 @@ void ex_thread_exit_(void)
 {
     struct ex_thread *me = ex.cur;
 
+    ex_note_(me->id, OP_exit, NULL, 0);
     me->wait = WAIT_DEAD; /* no fence: nobody learns from the end of a thread that it ended */
     me->wake_at = NEVER;
     disable(me);
@@ -666,21 +677,4 @@ const char *ex_waits(int tid)
 void ex_totals(struct ex_totals *t)
 {
     *t = ex.totals;
-}
-
-void ex_trace(struct ex_event *events, size_t max)
-{
-    ex.trace = events;
-    ex.trace_max = events != NULL ? max : 0;
-    ex.trace_count = 0;
-}
-
-size_t ex_trace_count(void) { return ex.trace_count; }
-
-void ex_name(const volatile void *addr, const char *name)
-{
-    if (ex.name_count == sizeof(ex.names) / sizeof(ex.names[0]))
-        return;
-    ex.names[ex.name_count].addr = addr;
-    ex.names[ex.name_count++].name = name;
 }

@@ -102,13 +102,14 @@ void ex_totals(struct ex_totals *t);
 /* ---- traces: one record per operation, for people ---- */
 
 struct ex_event {
-    const struct ex_site *site;
+    const struct ex_site *site; /* NULL for what is no atomic */
     const void *addr;
     uint64_t value, old; /* read or written; old: of a read-modify-write */
+    uint64_t step;
     int64_t now;
     int16_t tid;
     uint8_t op;
-    bool stale, wrote, moved; /* a load that did not see the newest, a store that is not last */
+    bool stale, wrote, moved; /* a load that did not see the newest; a store that is not last */
 };
 
 /* The caller's memory; NULL: off. Recording goes on until it is full. */
@@ -116,5 +117,15 @@ void ex_trace(struct ex_event *events, size_t max);
 size_t ex_trace_count(void);
 /* Names an address for people; the text is kept by pointer. Forgotten at ex_begin. */
 void ex_name(const volatile void *addr, const char *name);
+/* Names what ex_name did not; returns false if it cannot. NULL: nobody asks. */
+void ex_namer(bool (*fn)(const void *addr, char *buf, size_t size));
+
+struct ex_print {
+    int width;          /* of a line; 0: 120 */
+    size_t rows_max;    /* the last so many; 0: all */
+    const char *replay; /* the command that does it again, printed last; NULL: none */
+};
+/* The trace of the last run: what happened, one column per thread, who waits for what. */
+void ex_trace_print(FILE *out, const struct ex_print *p);
 
 #endif

@@ -40,6 +40,14 @@ void mm_flush_one(int tid)
         mm.pending &= ~(UINT64_C(1) << tid);
 }
 
+const void *mm_oldest(int tid, uint64_t *value)
+{
+    const struct tso_entry *e = &tso[tid].e[tso[tid].head % MM_TSO_DEPTH];
+
+    *value = e->value;
+    return e->addr;
+}
+
 void tso_drain(int tid)
 {
     while (tso[tid].head != tso[tid].tail)

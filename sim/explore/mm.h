@@ -83,8 +83,9 @@ void mm_kernel(int from, int to);
 /* The value that the kernel reads at addr, after a full fence of tid. */
 uint64_t mm_kernel_read(int tid, void *addr, unsigned size);
 
-/* tso: the oldest store of thread id's buffer reaches memory. */
+/* tso: the oldest store of thread id's buffer reaches memory; which it will be. */
 void mm_flush_one(int tid);
+const void *mm_oldest(int tid, uint64_t *value);
 
 const char *mm_kind_name(enum mm_kind k);
 int mm_kind_parse(const char *name); /* -1: no such model */

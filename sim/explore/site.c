@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A site for this file itself: the section, and so its start and stop symbols, always exist. */
-static struct ex_site none = {"", "", 0, OP_other, false, 0};
+static struct ex_site none = {"", "", 0, OP_COUNT, false, 0};
 static struct ex_site *const none_p __attribute__((used, section("gmpsim_sites"))) = &none;
 
 extern struct ex_site *__start_gmpsim_sites[], *__stop_gmpsim_sites[];
@@ -63,7 +63,8 @@ const char *op_name(enum ex_op op)
 #define OP(name, ...) #name,
 #include "sim/explore/ops.def"
 #undef OP
-        "futexsleep", "futexwakeup", "other"};
+        "flush",   "futexsleep", "futexwakeup", "wake",  "sleep", "burst",
+        "syscall", "poll",       "signal",      "start", "exit"};
     return op < OP_COUNT ? names[op] : "?";
 }
 

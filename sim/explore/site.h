@@ -14,10 +14,18 @@ enum ex_op {
 #define OP(name, ...) OP_##name,
 #include "sim/explore/ops.def"
 #undef OP
-    /* points that are no atomics */
+    /* what else a trace shows */
+    OP_flush,  /* a buffered store reaches memory */
     OP_futexsleep,
     OP_futexwakeup,
-    OP_other,
+    OP_wake,   /* a wait is over */
+    OP_sleep,
+    OP_burst,
+    OP_syscall,
+    OP_poll,
+    OP_signal,
+    OP_start,
+    OP_exit,
     OP_COUNT
 };
 

@@ -29,6 +29,7 @@ static void note(const struct ex_site *s, const void *addr, uint64_t value, uint
         .addr = addr,
         .value = value,
         .old = old,
+        .step = ex.steps,
         .now = (int64_t)(ex_hot.now / 1000),
         .tid = (int16_t)ex.cur->id,
         .op = s->op,
@@ -146,6 +147,7 @@ void ex_usleep_(uint32_t us)
     ex_point_();
     mm_kernel(ex_tid(), ex_tid());
     ex_spend_(cost(COST_usleep));
+    ex_note_(ex_tid(), OP_sleep, NULL, us);
     ex_wait_(WAIT_SLEEP, until((int64_t)us * 1000));
 }
 
@@ -162,6 +164,7 @@ int64_t ex_burst_(int64_t ns, bool cut)
     ex_point_();
     uint64_t end = until(ns);
     me->cuttable = cut;
+    ex_note_(me->id, OP_burst, NULL, (uint64_t)ns);
     ex_wait_(WAIT_BURST, end);
     me->cuttable = false;
     return left_of(end);
@@ -173,6 +176,7 @@ void ex_syscall_body_(int64_t ns, bool off_cpu)
     ex_point_();
     mm_kernel(ex_tid(), ex_tid());
     ex_spend_(cost(COST_syscall_enter));
+    ex_note_(ex_tid(), OP_syscall, NULL, (uint64_t)ns);
     ex_wait_(WAIT_SYSCALL, until(ns));
     ex_spend_(cost(COST_syscall_exit));
 }
@@ -198,6 +202,7 @@ void ex_newosproc_(struct hostm *hm, void (*fn)(void *), void *arg)
     ex_spend_(cost(COST_thread_start));
     struct ex_thread *t = ex_thread_new_(hm, fn, arg);
     t->now = ex_hot.now + cost(COST_thread_start_latency);
+    ex_note_(ex_tid(), OP_start, NULL, (uint64_t)t->id);
     mm_kernel(ex_tid(), t->id);
 }
 
@@ -218,6 +223,7 @@ void ex_signalm_(struct hostm *hm)
     if (t == NULL || t->wait == WAIT_DEAD)
         return;
     mm_kernel(ex_tid(), t->id);
+    ex_note_(ex_tid(), OP_signal, NULL, (uint64_t)t->id);
     t->flags |= EX_SIGNALLED;
     if (t->wait == WAIT_FUTEX || t->wait == WAIT_POLL)
         ex_wake_(t, at, false);
@@ -229,7 +235,9 @@ void ex_futexsleep_(uint32_t *addr, uint32_t val, int64_t ns)
 {
     ex_point_();
     ex_spend_(cost(COST_futex_sleep));
-    if ((uint32_t)mm_kernel_read(ex_tid(), addr, sizeof(*addr)) != val)
+    uint32_t seen = (uint32_t)mm_kernel_read(ex_tid(), addr, sizeof(*addr));
+    ex_note_(ex_tid(), OP_futexsleep, addr, seen);
+    if (seen != val)
         return;
     ex.cur->futex = addr;
     ex_wait_(WAIT_FUTEX, until(ns));
@@ -253,6 +261,7 @@ void ex_futexwakeup_(uint32_t *addr, uint32_t n)
 
     ex_point_();
     mm_kernel(ex_tid(), ex_tid());
+    ex_note_(ex_tid(), OP_futexwakeup, addr, n);
     t = first_waiter(addr);
     ex_spend_(cost(t != NULL ? COST_futex_wake : COST_futex_wake_none));
     for (; t != NULL && n > 0; n--, t = first_waiter(addr)) {
@@ -322,6 +331,7 @@ int32_t ex_netpoll_wait_(int64_t ns, struct poll_event *ev, int32_t cap)
     ex_spend_(cost(COST_epoll_poll));
     int32_t n = take_ready(ev, cap, ns != 0);
     while (n == 0 && ns != 0 && ex_hot.now < end) {
+        ex_note_(ex_tid(), OP_poll, NULL, 0);
         bool timed_out = ex_wait_(WAIT_POLL, end);
         n = take_ready(ev, cap, true);
         if (timed_out || ns > 0)
