@@ -235,7 +235,7 @@ static void power_ctrlisync(rel to)
         }
 }
 
-static bool grow(rel to, const rel a, const rel b)
+static int grow(rel to, const rel a, const rel b)
 {
     rel t, before;
 
@@ -245,7 +245,7 @@ static bool grow(rel to, const rel a, const rel b)
     return !same_rel(before, to);
 }
 
-static bool grow1(rel to, const rel a)
+static int grow1(rel to, const rel a)
 {
     rel before;
 
