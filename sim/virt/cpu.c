@@ -384,5 +384,5 @@ void vm_cpus_init_(void)
         return;
     for (uint32_t i = 0; i < cpus; i++)
         vm_cpu_add_(i);
-    w->wait = arena_array(&w->arena, struct vm_thread *, VM_THREADS_ALIVE_MAX);
+    w->wait = arena_array(&w->arena, struct vm_thread *, w->opts.threads_max);
 }

@@ -116,7 +116,7 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 #define nanotime()                vm_nanotime_()
 #define host_now()                vm_host_now_()
 #define work(kind)                ((void)(vm_hot.now += vm_hot.work[W_##kind]))
-#define work_n(kind, n)           ((void)(vm_hot.now += (uint64_t)vm_hot.work[W_##kind] * (uint64_t)(n)))
+#define work_n(kind, n)           vm_work_n_(W_##kind, (uint64_t)(n))
 #define procyield(n)              vm_procyield_(n)
 #define osyield()                 vm_osyield_()
 #define host_usleep(us)           vm_usleep_(us)
@@ -134,6 +134,11 @@ void vm_osyield_(void);
 void vm_usleep_(uint32_t us);
 void vm_syscall_body_(int64_t ns, bool off_cpu);
 void vm_nudge_(struct hostm *hm);
+
+static inline void vm_work_n_(enum work_kind kind, uint64_t n)
+{
+    vm_hot.now += vm_hot.work[kind] * n;
+}
 
 static inline int64_t vm_host_now_(void) { return (int64_t)(vm_hot.now / 1000); }
 

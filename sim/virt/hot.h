@@ -45,43 +45,36 @@ void vm_yield_(void);
 
 #define VM_LIKELY(x) __builtin_expect(!!(x), 1)
 
-static inline void vm_point_(void)
+static inline __attribute__((always_inline)) void vm_point_(void)
 {
     if (!VM_LIKELY(vm_hot.now < vm_hot.horizon))
         vm_yield_();
 }
 
-/* Memory outside the arena has no lines: it costs as if it were never shared. */
-static inline void vm_read_(const volatile void *p, enum cost_atomic kind)
+/* The rest of the two below: another CPU has to give the line up, or there is no line. */
+void vm_read_miss_(const volatile void *p, enum cost_atomic kind);
+void vm_write_miss_(const volatile void *p, enum cost_atomic kind);
+
+#define VM_INLINE static inline __attribute__((always_inline))
+
+VM_INLINE void vm_read_(const volatile void *p, enum cost_atomic kind)
 {
     uint64_t off = (uintptr_t)p - vm_hot.arena_base;
-    uint32_t cost = vm_hot.atomic[kind].hit;
 
-    if (VM_LIKELY(off < vm_hot.arena_size)) {
-        uint64_t *line = &vm_hot.lines[off >> 6];
-
-        if (!VM_LIKELY(*line & vm_hot.bit)) {
-            *line |= vm_hot.bit;
-            cost = vm_hot.atomic[kind].miss;
-        }
-    }
-    vm_hot.now += cost;
+    if (VM_LIKELY(off < vm_hot.arena_size && vm_hot.lines[off >> 6] & vm_hot.bit))
+        vm_hot.now += vm_hot.atomic[kind].hit;
+    else
+        vm_read_miss_(p, kind);
 }
 
-static inline void vm_write_(const volatile void *p, enum cost_atomic kind)
+VM_INLINE void vm_write_(const volatile void *p, enum cost_atomic kind)
 {
     uint64_t off = (uintptr_t)p - vm_hot.arena_base;
-    uint32_t cost = vm_hot.atomic[kind].hit;
 
-    if (VM_LIKELY(off < vm_hot.arena_size)) {
-        uint64_t *line = &vm_hot.lines[off >> 6];
-
-        if (!VM_LIKELY(*line == vm_hot.bit)) {
-            *line = vm_hot.bit;
-            cost = vm_hot.atomic[kind].miss;
-        }
-    }
-    vm_hot.now += cost;
+    if (VM_LIKELY(off < vm_hot.arena_size && vm_hot.lines[off >> 6] == vm_hot.bit))
+        vm_hot.now += vm_hot.atomic[kind].hit;
+    else
+        vm_write_miss_(p, kind);
 }
 
 static inline void vm_first_(const volatile void *p)

@@ -39,8 +39,8 @@ static inline struct vm_thread *vm_ready_thread_(uint64_t key)
     return vm_w_.thread[key & VM_RANK_MASK];
 }
 
-/* Puts a key into a leaf and plays its matches up to the root. */
-static inline void vm_ready_set_(uint32_t leaf, uint64_t key)
+/* Puts a key into a leaf and plays its matches up to the root; the new root. */
+static inline uint64_t vm_ready_set_(uint32_t leaf, uint64_t key)
 {
     uint64_t *node = vm_w_.ready.node;
     size_t i = (size_t)vm_w_.ready.capacity + leaf;
@@ -52,6 +52,7 @@ static inline void vm_ready_set_(uint32_t leaf, uint64_t key)
         key = other < key ? other : key;
         node[i >> 1] = key;
     }
+    return key;
 }
 
 #endif

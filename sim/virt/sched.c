@@ -21,6 +21,37 @@ struct vm_world vm_w_;
 struct event_log vm_log_;
 struct vm_front vm_nobody_ = {.m = EVENT_NO_M, .p = EVENT_NO_P};
 
+/* ---- cache lines ---- */
+
+/* Memory outside the arena has no line: it costs as if it were never shared. */
+static uint64_t *line_of(const volatile void *p, enum cost_atomic kind)
+{
+    uint64_t off = (uintptr_t)p - vm_hot.arena_base;
+
+    if (off < vm_hot.arena_size) {
+        vm_hot.now += vm_hot.atomic[kind].miss;
+        return &vm_hot.lines[off >> 6];
+    }
+    vm_hot.now += vm_hot.atomic[kind].hit;
+    return NULL;
+}
+
+void vm_read_miss_(const volatile void *p, enum cost_atomic kind)
+{
+    uint64_t *line = line_of(p, kind);
+
+    if (line)
+        *line |= vm_hot.bit;
+}
+
+void vm_write_miss_(const volatile void *p, enum cost_atomic kind)
+{
+    uint64_t *line = line_of(p, kind);
+
+    if (line)
+        *line = vm_hot.bit;
+}
+
 /* ---- from thread to thread ---- */
 
 static inline void enter(struct vm_thread *t, uint64_t clock)
@@ -37,21 +68,27 @@ static void enter_nobody(uint64_t now)
     vm_hot.bit = 0;
 }
 
-/* The first time at which somebody else is due, plus one if the current thread wins the tie. */
+/* The first time at which `key` is due, plus one if the current thread wins the tie. */
 static inline uint64_t horizon_of(uint64_t key, uint64_t rank)
 {
-    if (key == VM_NEVER)
-        return VM_NEVER;
-    return vm_ready_time_(key) + (rank < (key & VM_RANK_MASK));
+    return (key >> VM_RANK_BITS) + vm_w_.ready.epoch + (rank < (key & VM_RANK_MASK));
 }
 
-static inline void set_horizon(struct vm_thread *t)
+static inline void set_horizon(uint64_t key, uint64_t rank)
 {
-    uint64_t h = horizon_of(vm_ready_top_(), t->f.rank);
+    uint64_t h = horizon_of(key, rank);
 
     vm_hot.horizon = h < vm_w_.next_ev ? h : vm_w_.next_ev;
-    if (__builtin_expect(vm_w_.pick != NULL, 0))
+}
+
+static void set_horizon_slowly(const struct vm_thread *t)
+{
+    if (vm_w_.pick)
         vm_hot.horizon = 0;
+    else if (vm_ready_top_() == VM_NEVER)
+        vm_hot.horizon = vm_w_.next_ev;
+    else
+        set_horizon(vm_ready_top_(), t->f.rank);
 }
 
 /* Somebody became due while another thread runs. */
@@ -162,14 +199,13 @@ void vm_end_(enum vm_why why)
 /* From any stack; the caller's is lost. */
 _Noreturn void vm_leave_world_(enum vm_why why)
 {
-    struct vm_thread *self = vm_w_.at;
+    struct vm_thread *self = vm_cur_() ? vm_cur_() : vm_w_.at;
 
     vm_end_(why);
     if (vm_cur_()) {
         vm_cur_()->clock = vm_hot.now;
         vm_w_.now = vm_hot.now;
     }
-    vm_w_.at = NULL;
     if (self == NULL) /* an environment callback on main's stack */
         longjmp(main_jump, 1);
     coro_switch(&self->coro, &vm_w_.main);
@@ -255,6 +291,7 @@ void vm_dispatch_(struct vm_thread *self, bool runnable)
 {
     struct vm_thread *next;
 
+    vm_w_.at = self;
     next = vm_w_.pick ? first_by_pick(self, runnable) : first_by_time(self, runnable);
     if (next != self && standing(self, runnable))
         vm_ready_add_(self);
@@ -265,13 +302,12 @@ void vm_dispatch_(struct vm_thread *self, bool runnable)
             vm_ready_remove_(next);
         enter(next, next->clock);
         vm_w_.now = vm_hot.now;
-        set_horizon(next);
+        set_horizon_slowly(next);
     }
     if (next == self)
         return;
     if (next)
         next->switches++;
-    vm_w_.at = next;
     coro_switch(self ? &self->coro : &vm_w_.main, next ? &next->coro : &vm_w_.main);
 }
 
@@ -293,12 +329,10 @@ void vm_yield_(void)
 
         me->leaf = next->leaf;
         next->leaf = VM_NO_LEAF;
-        vm_ready_set_(me->leaf, mine);
         me->clock = vm_hot.now;
+        set_horizon(vm_ready_set_(me->leaf, mine), next->f.rank);
         enter(next, vm_ready_time_(top));
-        set_horizon(next);
         next->switches++;
-        vm_w_.at = next;
         coro_switch(&me->coro, &next->coro);
     } else {
         yield_slowly(me);
@@ -329,7 +363,7 @@ enum vm_why vm_run(uint64_t until_ps)
 {
     struct vm_world *w = &vm_w_;
 
-    assert(w->exists && w->at == NULL);
+    assert(w->exists && !w->running);
     if (w->over && w->why != VM_TIME && w->why != VM_IDLE)
         return w->why;
     if (until_ps > VM_TIME_MAX_PS)
@@ -342,6 +376,7 @@ enum vm_why vm_run(uint64_t until_ps)
     if (setjmp(main_jump) == 0)
         vm_dispatch_(NULL, false);
     w->running = false;
+    enter_nobody(w->now);
     event_log_flush(&vm_log_);
     vm_event_cancel_(VE_UNTIL, &w->until_event);
     return w->why;

@@ -111,8 +111,8 @@ static bool within_limits(void)
 {
     struct failure *f = &vm_w_.failure;
 
-    if (vm_w_.alive == VM_THREADS_ALIVE_MAX)
-        fail(f, E_LIMIT, "more than %u threads alive at once", VM_THREADS_ALIVE_MAX);
+    if (vm_w_.alive == vm_w_.opts.threads_max)
+        fail(f, E_LIMIT, "more than %u threads alive at once", vm_w_.opts.threads_max);
     else if (vm_w_.threads == VM_THREADS_MAX)
         fail(f, E_LIMIT, "more than %u threads in one world", VM_THREADS_MAX);
     else

@@ -47,9 +47,11 @@ struct vm_opts {
     enum cost_port port;
     enum vm_ties ties;
     const struct costs *costs; /* NULL: costs_builtin */
-    uint32_t noise_permille;   /* wake latencies vary by up to this share, from the seed; 0: none */
-    uint32_t records_batch;    /* records per call of the sink; 0: EVENT_BATCH_COUNT */
-    event_sink_fn *sink;       /* event records go here; NULL: records off */
+    uint32_t
+        threads_max; /* alive at once; 0: VM_THREADS_ALIVE_MAX. A small one makes saving cheaper */
+    uint32_t noise_permille; /* wake latencies vary by up to this share, from the seed; 0: none */
+    uint32_t records_batch;  /* records per call of the sink; 0: EVENT_BATCH_COUNT */
+    event_sink_fn *sink;     /* event records go here; NULL: records off */
     void *sink_arg;
     size_t memory_max; /* of the arena; 0: VM_MEMORY_DEFAULT */
     bool catch_throws; /* vm_run returns VM_THROWN in place of ending the process */

@@ -143,7 +143,7 @@ struct vm_world {
     struct vm_ready ready;
 
     struct coro main;
-    struct vm_thread *at; /* whose stack we are on; NULL: main's */
+    struct vm_thread *at; /* on whose stack events happen; NULL: main's */
     bool running;         /* inside vm_run */
     bool over;            /* `why` says why; set by whoever ends this vm_run */
     enum vm_why why;

@@ -40,6 +40,8 @@ static bool check_opts(struct failure *f, struct vm_opts *o)
         o->period_us = 100000;
     if (o->quota_slice_us == 0)
         o->quota_slice_us = 5000;
+    if (o->threads_max == 0)
+        o->threads_max = VM_THREADS_ALIVE_MAX;
     if (o->memory_max == 0)
         o->memory_max = VM_MEMORY_DEFAULT;
     return check_range(f, "cpus", o->cpus, 0, VM_CPUS_MAX) &&
@@ -50,6 +52,7 @@ static bool check_opts(struct failure *f, struct vm_opts *o)
            check_range(f, "quota_slice_us", o->quota_slice_us, 1, VM_PERIOD_MAX_US) &&
            check_range(f, "port", (int64_t)o->port, 0, PORT_COUNT - 1) &&
            check_range(f, "ties", (int64_t)o->ties, 0, VM_TIES_BY_SEED) &&
+           check_range(f, "threads_max", o->threads_max, 1, VM_THREADS_ALIVE_MAX) &&
            check_range(f, "noise_permille", o->noise_permille, 0, 1000) &&
            check_range(f, "memory_max", (int64_t)o->memory_max, VM_MEMORY_MIN, VM_MEMORY_MAX) &&
            check_sched(f, &o->sched);
@@ -156,17 +159,18 @@ bool vm_init(struct failure *f, const struct vm_opts *opts)
 {
     struct vm_world *w = &vm_w_;
     struct vm_opts o = *opts;
-    size_t stacks = stackpool_space(STACK_SIZE_DEFAULT, VM_THREADS_ALIVE_MAX);
+    size_t stacks;
 
     assert(!w->exists);
     if (!check_opts(f, &o))
         return false;
     memset(w, 0, sizeof *w);
     w->opts = o;
+    stacks = stackpool_space(STACK_SIZE_DEFAULT, o.threads_max);
     if (arena_init(&w->arena, o.memory_max, stacks, f) != 0)
         return false;
     arena_on_fail(&w->arena, vm_limit_, NULL);
-    if (stackpool_init(&w->stacks, &w->arena, STACK_SIZE_DEFAULT, VM_THREADS_ALIVE_MAX, f) != 0)
+    if (stackpool_init(&w->stacks, &w->arena, STACK_SIZE_DEFAULT, o.threads_max, f) != 0)
         goto fail_arena;
     init_hot(&o);
     if (!init_lines(f))

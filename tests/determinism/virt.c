@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Worlds of the timed host must be the same everywhere: one line "name fingerprint" per kind of
- * world. libs: gmpsim_virt
+ * Worlds of the timed host must be the same everywhere: one line per kind of world.
+ * libs: gmpsim_virt
  */
 #include <inttypes.h>
 #include <stdio.h>

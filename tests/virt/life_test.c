@@ -214,6 +214,11 @@ TEST_CASE(Life, TheThreadLimitIsAMessage)
     CHECK_HAS(vm_failure()->text, "threads alive at once");
     CHECK_EQ(world_stats().threads, 16384);
     world_end();
+    world_begin(&(struct vm_opts){.threads_max = 5}, 0);
+    world_thread(spawns, NULL);
+    CHECK_EQ(vm_run(UINT64_MAX), VM_LIMIT);
+    CHECK_STR(vm_failure()->text, "more than 5 threads alive at once");
+    world_end();
 }
 
 static void short_life(void *arg) { (void)arg; }
@@ -384,6 +389,7 @@ TEST_CASE(Life, OptionsOutOfRangeAreMessages)
         {{.quota_slice_us = -1}, "quota_slice_us"},
         {{.port = (enum cost_port)7}, "port"},
         {{.ties = (enum vm_ties)2}, "ties"},
+        {{.threads_max = 16385}, "threads_max"},
         {{.noise_permille = 1001}, "noise_permille"},
         {{.memory_max = 100}, "memory_max"},
         {{.sched = {.tick_ns = -1}}, "sched.tick_ns"},
