@@ -18,39 +18,39 @@ struct event {
     uint64_t time;
     uint64_t seq;
     uint64_t payload;
-    uint32_t handle; /* 0 unless pushed with eventq_push_handle */
-    uint32_t pad;
+    uint32_t handle;
+    uint32_t next; /* the queue's own */
 };
 
-enum { EVENTQ_NEAR_MAX = 96 };
-
-struct eventq_handle {
-    uint32_t handle; /* index and generation of the present use */
-    uint32_t state;  /* or the next free one, see eventq.c */
+/* What the sorted front holds in place of an event. */
+struct eventq_entry {
+    uint64_t time;
+    uint64_t node; /* index of the event */
 };
+
+enum { EVENTQ_NEAR_MAX = 32 };
 
 struct eventq {
     uint32_t near_count;
-    uint32_t count;                      /* live events */
-    uint64_t last_time, last_seq;        /* near_ holds exactly the events up to this key */
-    uint64_t floor;                      /* time of the last event taken */
-    struct event near_[EVENTQ_NEAR_MAX]; /* descending: the first to come is the last */
-    struct eventq_wheel *wheel;          /* made when near_ overflows for the first time */
+    uint32_t count;               /* live events */
+    uint64_t last_time, last_seq; /* near holds exactly the events up to this key */
+    uint64_t floor;               /* time of the last event taken */
+    struct event *nodes;
+    uint32_t free_head, nodes_count, nodes_max;
+    uint32_t dead;              /* cancelled, still stored */
+    struct eventq_wheel *wheel; /* made when near overflows for the first time */
     struct arena *arena;
-    struct eventq_handle *handles;
-    uint32_t handles_count, handles_max, handles_free;
-    uint32_t dead; /* cancelled, still stored */
+    struct eventq_entry near[EVENTQ_NEAR_MAX]; /* descending: the first to come is the last */
 };
 
 void eventq_init(struct eventq *q, struct arena *a);
 
 static inline uint32_t eventq_count(const struct eventq *q) { return q->count; }
 
-void eventq_push(struct eventq *q, uint64_t time, uint64_t seq, uint64_t payload);
-
-/* A handle (never 0) for eventq_cancel; true from it when the event was still pending. A handle is
- * dead once its event was taken or cancelled, and stays dead for the next 2^11 uses of its slot. */
-uint32_t eventq_push_handle(struct eventq *q, uint64_t time, uint64_t seq, uint64_t payload);
+/* The handle (never 0) is for eventq_cancel, which says whether the event was still pending. It is
+ * dead once the event was taken or cancelled, and stays so for the next 2^10 uses of its index. */
+uint32_t eventq_push(struct eventq *q, uint64_t time, uint64_t seq, uint64_t payload);
+#define eventq_push_handle eventq_push /* the older name */
 bool eventq_cancel(struct eventq *q, uint32_t handle);
 
 /* The first event to come, or NULL. Valid until the next call on q. */
@@ -62,8 +62,8 @@ uint64_t eventq_next_time(struct eventq *q);
 /* Takes the first event. false when empty. */
 bool eventq_pop(struct eventq *q, struct event *out);
 
-/* Takes the first event and pushes (time, seq, payload) in one step: what an M that ran up to the
- * horizon does. Queue must not be empty; the event taken must have no handle. */
+/* Takes the first event and pushes it again as (time, seq, payload), in one step and with the same
+ * handle. The queue must not be empty. */
 void eventq_replace(struct eventq *q, uint64_t time, uint64_t seq, uint64_t payload);
 
 /* All pending events in no useful order, for inspection: calls fn for each. */

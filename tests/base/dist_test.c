@@ -151,12 +151,15 @@ static void check_draws(const struct dist *d)
 {
     enum { DRAWS = 100000, PARTS = 16 };
     int below[PARTS] = {0};
+    int64_t quantile[PARTS];
     struct rng r;
+    for (uint64_t k = 0; k < PARTS; k++)
+        quantile[k] = dist_quantile(d, at(k, PARTS));
     rng_init(&r, 12, RNG_USER, 0);
     for (int i = 0; i < DRAWS; i++) {
         int64_t x = dist_draw(d, &r);
-        for (uint64_t k = 1; k < PARTS; k++)
-            below[k] += x < dist_quantile(d, at(k, PARTS));
+        for (int k = 1; k < PARTS; k++)
+            below[k] += x < quantile[k];
     }
     for (int k = 1; k < PARTS; k++) {
         CHECK_GT(below[k], DRAWS / PARTS * k - 800);

@@ -6,7 +6,6 @@
  * bits. */
 #include "harness.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/eventq.h"
@@ -79,12 +78,9 @@ static void check_top(void)
 static void push(uint64_t time, uint64_t s, int with_handle)
 {
     struct item e = {.time = time, .seq = s, .payload = rng_next(&rng)};
-    if (with_handle) {
-        e.handle = eventq_push_handle(q, time, s, e.payload);
-        CHECK_NE(e.handle, 0);
-    } else {
-        eventq_push(q, time, s, e.payload);
-    }
+    uint32_t handle = eventq_push(q, time, s, e.payload);
+    CHECK_NE(handle, 0);
+    e.handle = with_handle ? handle : 0;
     model_push(e);
 }
 
@@ -105,7 +101,7 @@ static uint64_t pop(void)
 static void replace(uint64_t time)
 {
     struct item e = {.time = time, .seq = seq++, .payload = rng_next(&rng)};
-    model_n--;
+    e.handle = model[--model_n].handle; /* stays valid */
     eventq_replace(q, e.time, e.seq, e.payload);
     model_push(e);
 }
@@ -157,7 +153,7 @@ static void random_load(enum shape shape, size_t target, int ops, int cancel)
             now = model_n ? pop() : now;
         else if (cancel && what < 95)
             cancel_one();
-        else if (!model[model_n - 1].handle)
+        else
             replace(now = model[model_n - 1].time + delay(shape));
         if (!model_n)
             continue;
@@ -246,7 +242,7 @@ TEST_CASE(Eventq, CancelledEventsAreSweptOut)
     push(UINT64_MAX, 0, 0);
     size_t used = 0;
     for (uint64_t i = 1; i < 200000; i++) {
-        uint32_t handle = eventq_push_handle(q, 1000000000 + i, i, 0);
+        uint32_t handle = eventq_push(q, 1000000000 + i, i, 0);
         CHECK(eventq_cancel(q, handle));
         if (i == 10000)
             used = arena.used;
@@ -260,12 +256,12 @@ TEST_CASE(Eventq, CancelledEventsAreSweptOut)
 TEST_CASE(Eventq, AHandleOfATakenEventIsDead)
 {
     begin(11);
-    uint32_t a = eventq_push_handle(q, 10, 1, 0);
+    uint32_t a = eventq_push(q, 10, 1, 0);
     struct event e;
     CHECK(eventq_pop(q, &e));
     CHECK_EQ(e.handle, a);
     CHECK(!eventq_cancel(q, a));
-    uint32_t b = eventq_push_handle(q, 20, 2, 0);
+    uint32_t b = eventq_push(q, 20, 2, 0);
     CHECK_NE(a, b);
     CHECK(!eventq_cancel(q, a));
     CHECK(!eventq_cancel(q, 0));
@@ -282,7 +278,7 @@ TEST_CASE(Eventq, EachVisitsTheLivingOnce)
     begin(12);
     uint64_t want = 0, sum = 0;
     for (uint64_t i = 1; i <= 1000; i++) {
-        uint32_t handle = eventq_push_handle(q, i * i, i, i);
+        uint32_t handle = eventq_push(q, i * i, i, i);
         if (i % 3 == 0)
             CHECK(eventq_cancel(q, handle));
         else
