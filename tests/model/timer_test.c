@@ -125,7 +125,7 @@ static void one_timer_and_a_hog(enum cpu_kind kind, int64_t burn)
     as_ret(&a);
     as_func(&a, "main", 0, 2);
     after_func(0, 1 * MS, f);
-    as_op(&a, OP_CPU, kind, NOREG, 0, -1, burn);
+    as_op(&a, OP_CPU, (int)kind, NOREG, 0, -1, burn);
     as_sleep(&a, 5 * MS);
     as_ret(&a);
 }
