@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Channels (chan.go). A value travels in the sudog of whoever waits: a sender's is what it sends, a receiver's what it got.
+/* Channels (chan.go). A value travels in the sudog of whoever waits: a sender's is what it sends, a
+ * receiver's what it got.
  *
- * At least one of sendq and recvq is empty, but for an unbuffered channel on which one G both sends and receives in one select.
- * qcount > 0: recvq is empty. qcount < dataqsiz: sendq is empty.
- * The lock is dropped before goready, always. */
+ * At least one of sendq and recvq is empty, but for an unbuffered channel on which one G both sends
+ * and receives in one select. qcount > 0: recvq is empty. qcount < dataqsiz: sendq is empty. The
+ * lock is dropped before goready, always. */
 #include "objs.h"
 
 static void chan_init(struct hchan *c, int64_t size)
@@ -116,7 +117,8 @@ static void wake_peer(struct sudog *s)
 /* The receiver s gets v; the caller unlocks and wakes. */
 static void send_direct(struct sudog *s, int64_t v) { s->val = v; }
 
-/* What a receiver gets when sender s waits: its value, or the head of a full buffer, whose slot then takes the sender's. */
+/* What a receiver gets when sender s waits: its value, or the head of a full buffer, whose slot
+ * then takes the sender's. */
 static int64_t recv_direct(struct hchan *c, struct sudog *s)
 {
     if (c->dataqsiz == 0)
@@ -161,7 +163,8 @@ static enum opres chan_park(struct g *gp, struct hchan *c, enum step then, enum 
 /* chan.go full, without the lock. */
 static bool chan_full(struct hchan *c)
 {
-    return c->dataqsiz == 0 ? a_load_rlx(&c->recvq.first) == NULL : a_load_rlx(&c->qcount) == c->dataqsiz;
+    return c->dataqsiz == 0 ? a_load_rlx(&c->recvq.first) == NULL
+                            : a_load_rlx(&c->qcount) == c->dataqsiz;
 }
 
 /* The part of chansend that needs no parking, with the lock held; drops it when it is done. */
@@ -256,7 +259,8 @@ static bool chan_empty(struct hchan *c)
     return a_load(&c->qcount) == 0;
 }
 
-/* The part of chanrecv that needs no parking, with the lock held; drops it unless it returns CHAN_BLOCK. */
+/* The part of chanrecv that needs no parking, with the lock held; drops it unless it returns
+ * CHAN_BLOCK. */
 static enum chan_try recv_locked(struct hchan *c, int64_t *ep)
 {
     *ep = 0;
@@ -356,7 +360,8 @@ static bool chanrecv_nb(struct hchan *c, int64_t *ep, bool *received)
 
 /* ---- the rest ---- */
 
-/* chan.go closechan, after its checks and with the lock held: collects all receivers, then all senders, on a LIFO list. */
+/* chan.go closechan, after its checks and with the lock held: collects all receivers, then all
+ * senders, on a LIFO list. */
 static void close_locked(struct hchan *c)
 {
     a_store_rlx(&c->closed, 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Package context: a tree of things that can be canceled. A deadline is an AfterFunc, so its cancel runs in a goroutine of its own.
- * Go locks each context by a mutex and cancels children in the random order of a map; here one lock guards all trees for the moment
- * of a change, and children go in the order of their creation. */
+/* Package context: a tree of things that can be canceled. A deadline is an AfterFunc, so its cancel
+ * runs in a goroutine of its own. Go locks each context by a mutex and cancels children in the
+ * random order of a map; here one lock guards all trees for the moment of a change, and children go
+ * in the order of their creation. */
 #include "objs.h"
 
 enum { CTX_OK, CTX_CANCELED, CTX_DEADLINE };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Coroutines (coro.go) and iter.Pull on top of them (iter/iter.go). A switch runs the other G at once on the same M, in the same slice,
- * without a queue. c.gp is the one of the two that does not run. */
+/* Coroutines (coro.go) and iter.Pull on top of them (iter/iter.go). A switch runs the other G at
+ * once on the same M, in the same slice, without a queue. c.gp is the one of the two that does not
+ * run. */
 #include "objs.h"
 
 /* coro.go coroswitch_m, on g0. exiting: the running G is over. */
@@ -9,7 +10,8 @@ static void coro_check_thread(const struct coroutine *c, const struct m *mp, boo
     if (!prof->timers_v2 || (c->mp == NULL && !locked)) /* 1.23+ */
         return;
     if (mp != c->mp || mp->lockedInt != c->lockedInt || mp->lockedExt != c->lockedExt)
-        fatalthrow(a_own(&mp->curg), "coro: OS thread locking must match locking at coroutine creation");
+        fatalthrow(a_own(&mp->curg),
+                   "coro: OS thread locking must match locking at coroutine creation");
 }
 
 static struct g *coro_swap(struct coroutine *c, struct g *self)

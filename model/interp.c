@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interpreter of goroutine programs: what a G executes on its M between two visits to the scheduler.
+/* The interpreter of goroutine programs: what a G executes on its M between two visits to the
+ * scheduler.
  *
- * gogo runs the G's steps, then its instructions, until an operation has arranged a switch to g0 (OP_MCALL). gp->pc is kept one behind
- * in registers (in) and written back before anything that may park, so that a step finds its instruction at pc - 1.
+ * gogo runs the G's steps, then its instructions, until an operation has arranged a switch to g0
+ * (OP_MCALL). gp->pc is kept one behind in registers (in) and written back before anything that may
+ * park, so that a step finds its instruction at pc - 1.
  *
- * Preemption: instructions that stand for a call of a function with a stack check look at stackguard0, as the prologue does. A jump
- * backwards is a safe point for a signal, a CPU burst is one all the time; the rest is not. */
+ * Preemption: instructions that stand for a call of a function with a stack check look at
+ * stackguard0, as the prologue does. A jump backwards is a safe point for a signal, a CPU burst is
+ * one all the time; the rest is not. */
 #include "objs.h"
 #include "netpoll.h"
 
@@ -22,7 +25,8 @@ static int64_t duration(struct g *gp, const struct insn *in)
     return ns > 0 ? ns : 0;
 }
 
-/* gp->opval ns are left. Cut by a signal or a request; then the G may lose its M and goes on here later. */
+/* gp->opval ns are left. Cut by a signal or a request; then the G may lose its M and goes on here
+ * later. */
 static enum opres step_burst(struct g *gp)
 {
     struct m *mp = getm();
@@ -53,7 +57,10 @@ static enum opres op_cpu(struct g *gp, const struct insn *in)
     return step_burst(gp);
 }
 
-static enum opres op_sleep(struct g *gp, const struct insn *in) { return timeSleep(gp, duration(gp, in)); }
+static enum opres op_sleep(struct g *gp, const struct insn *in)
+{
+    return timeSleep(gp, duration(gp, in));
+}
 
 static enum opres op_syscall(struct g *gp, const struct insn *in)
 {
@@ -117,6 +124,12 @@ static enum opres op_go(struct g *gp, const struct insn *in)
     return OP_DONE;
 }
 
+static enum opres op_gosched(struct g *gp, const struct insn *in)
+{
+    (void)in;
+    return gosched(gp);
+}
+
 static enum opres op_gomaxprocs(struct g *gp, const struct insn *in)
 {
     (void)in;
@@ -151,7 +164,10 @@ static enum opres op_numgoroutine(struct g *gp, const struct insn *in)
     return OP_DONE;
 }
 
-static enum opres op_alloc(struct g *gp, const struct insn *in) { return gc_alloc(gp, duration(gp, in), in->a != 0); }
+static enum opres op_alloc(struct g *gp, const struct insn *in)
+{
+    return gc_alloc(gp, duration(gp, in), in->a != 0);
+}
 
 static enum opres op_free(struct g *gp, const struct insn *in)
 {
@@ -180,7 +196,10 @@ static enum opres op_exit(struct g *gp, const struct insn *in)
 
 #define CHAN(in) ((struct hchan *)object_of(gp, in, (in)->c, OBJ_CHAN))
 
-static enum opres op_send(struct g *gp, const struct insn *in) { return chansend(gp, CHAN(in), regs(gp)[in->a]); }
+static enum opres op_send(struct g *gp, const struct insn *in)
+{
+    return chansend(gp, CHAN(in), regs(gp)[in->a]);
+}
 static enum opres op_recv(struct g *gp, const struct insn *in) { return chanrecv(gp, CHAN(in)); }
 static enum opres op_close(struct g *gp, const struct insn *in) { return closechan(gp, CHAN(in)); }
 
@@ -198,11 +217,11 @@ static enum opres op_cap(struct g *gp, const struct insn *in)
 
 /* ---- sync: an operation on one object that is not nil ---- */
 
-#define OBJECT_OP(name, type, kind, call)                                      \
-    static enum opres op_##name(struct g *gp, const struct insn *in)            \
-    {                                                                           \
-        struct type *o = object_of(gp, in, in->c, kind);                        \
-        return o == NULL ? gopanic_text(gp, PANIC_nil) : (call);                \
+#define OBJECT_OP(name, type, kind, call)                            \
+    static enum opres op_##name(struct g *gp, const struct insn *in) \
+    {                                                                \
+        struct type *o = object_of(gp, in, in->c, kind);             \
+        return o == NULL ? gopanic_text(gp, PANIC_nil) : (call);     \
     }
 
 static enum opres put(struct g *gp, uint8_t reg, int64_t v)
@@ -213,7 +232,10 @@ static enum opres put(struct g *gp, uint8_t reg, int64_t v)
 
 static enum opres done(void) { return OP_DONE; }
 
-static int64_t amount(const struct g *gp, uint8_t reg, int64_t imm) { return reg != NOREG ? regs(gp)[reg] : imm; }
+static int64_t amount(const struct g *gp, uint8_t reg, int64_t imm)
+{
+    return reg != NOREG ? regs(gp)[reg] : imm;
+}
 
 static int64_t weight(const struct g *gp, uint8_t reg, int64_t imm)
 {
@@ -237,7 +259,8 @@ OBJECT_OP(cwait, cond, OBJ_COND, cond_wait(gp, o))
 OBJECT_OP(csignal, cond, OBJ_COND, (notifyListNotifyOne(&o->notify), done()))
 OBJECT_OP(cbroadcast, cond, OBJ_COND, (notifyListNotifyAll(&o->notify), done()))
 OBJECT_OP(acquire, weighted, OBJ_SEMA, weighted_acquire(gp, o, weight(gp, in->a, in->imm)))
-OBJECT_OP(tryacquire, weighted, OBJ_SEMA, put(gp, in->a, weighted_try(o, weight(gp, in->b, in->imm))))
+OBJECT_OP(tryacquire, weighted, OBJ_SEMA,
+          put(gp, in->a, weighted_try(o, weight(gp, in->b, in->imm))))
 OBJECT_OP(release, weighted, OBJ_SEMA, weighted_release(gp, o, weight(gp, in->a, in->imm)))
 OBJECT_OP(poolput, pool, OBJ_POOL, (pool_put(o, regs(gp)[in->a]), done()))
 
@@ -257,15 +280,15 @@ static enum opres op_poolget(struct g *gp, const struct insn *in)
 OBJECT_OP(loadp, var, OBJ_VAR, put(gp, in->a, (int64_t)a_load_rlx(&o->v)))
 OBJECT_OP(loada, var, OBJ_VAR, put(gp, in->a, (int64_t)a_load(&o->v)))
 
-#define VAR_OP(name, stmt)                                                      \
-    static enum opres op_##name(struct g *gp, const struct insn *in)            \
-    {                                                                           \
-        struct var *o = object_of(gp, in, in->c, OBJ_VAR);                      \
-        if (o == NULL)                                                          \
-            return gopanic_text(gp, PANIC_nil);                                 \
-        int64_t *R = regs(gp);                                                  \
-        stmt;                                                                   \
-        return OP_DONE;                                                         \
+#define VAR_OP(name, stmt)                                           \
+    static enum opres op_##name(struct g *gp, const struct insn *in) \
+    {                                                                \
+        struct var *o = object_of(gp, in, in->c, OBJ_VAR);           \
+        if (o == NULL)                                               \
+            return gopanic_text(gp, PANIC_nil);                      \
+        int64_t *R = regs(gp);                                       \
+        stmt;                                                        \
+        return OP_DONE;                                              \
     }
 
 VAR_OP(storep, a_store_rlx(&o->v, (uint64_t)R[in->a]))
@@ -363,14 +386,14 @@ static enum opres step_fdResult(struct g *gp)
     return OP_DONE;
 }
 
-#define FD_OP(name, call)                                                       \
-    static enum opres op_##name(struct g *gp, const struct insn *in)            \
-    {                                                                           \
-        struct pollfd *o = object_of(gp, in, in->c, OBJ_FD);                    \
-        if (o == NULL)                                                          \
-            return gopanic_text(gp, PANIC_nil);                                 \
-        push_step(gp, STEP_fdResult);                                           \
-        return (call);                                                          \
+#define FD_OP(name, call)                                            \
+    static enum opres op_##name(struct g *gp, const struct insn *in) \
+    {                                                                \
+        struct pollfd *o = object_of(gp, in, in->c, OBJ_FD);         \
+        if (o == NULL)                                               \
+            return gopanic_text(gp, PANIC_nil);                      \
+        push_step(gp, STEP_fdResult);                                \
+        return (call);                                               \
     }
 
 FD_OP(fdread, netpoll_read_op(gp, o))
@@ -401,8 +424,14 @@ static int64_t rand_below(struct g *gp, int64_t n)
     return (int64_t)draw((uint32_t)n, (uint32_t)fallback);
 }
 
-static enum opres op_randn(struct g *gp, const struct insn *in) { return put(gp, in->a, rand_below(gp, regs(gp)[in->b])); }
-static enum opres op_randi(struct g *gp, const struct insn *in) { return put(gp, in->a, rand_below(gp, in->imm)); }
+static enum opres op_randn(struct g *gp, const struct insn *in)
+{
+    return put(gp, in->a, rand_below(gp, regs(gp)[in->b]));
+}
+static enum opres op_randi(struct g *gp, const struct insn *in)
+{
+    return put(gp, in->a, rand_below(gp, in->imm));
+}
 static enum opres op_draw(struct g *gp, const struct insn *in)
 {
     return put(gp, in->a, dist_quantile(rt->prog->dists[in->d], g_rand(gp)));
@@ -432,7 +461,10 @@ static enum opres op_shift(struct g *gp, const struct insn *in)
 
 static enum opres op_print(struct g *gp, const struct insn *in);
 
-static int64_t span_key(const struct g *gp, uint8_t reg) { return reg != NOREG ? regs(gp)[reg] : (int64_t)gp->goid; }
+static int64_t span_key(const struct g *gp, uint8_t reg)
+{
+    return reg != NOREG ? regs(gp)[reg] : (int64_t)gp->goid;
+}
 
 /* A span that began earlier than now has a second record, c = 1, with that time. */
 static enum opres op_spanb(struct g *gp, const struct insn *in)
@@ -468,37 +500,36 @@ static enum opres op_assert(struct g *gp, const struct insn *in)
 
 typedef enum opres (*op_fn)(struct g *gp, const struct insn *in);
 
+/* clang-format off */
 static const op_fn op_table[OPS] = {
-    [OP_DEFER] = op_defer,           [OP_PANIC] = op_panic,         [OP_RECOVER] = op_recover,
-    [OP_EXIT] = op_exit,             [OP_ASSERT] = op_assert,       [OP_RET] = op_ret,
-    [OP_DIV] = op_div,               [OP_MOD] = op_div,             [OP_SHL] = op_shift,
-    [OP_SHR] = op_shift,             [OP_RANDN] = op_randn,         [OP_RANDI] = op_randi,
-    [OP_DRAW] = op_draw,             [OP_GO] = op_go,               [OP_GOEXIT] = op_goexit,
-    [OP_LOCKOS] = op_lockos,         [OP_UNLOCKOS] = op_unlockos,   [OP_GOMAXPROCS] = op_gomaxprocs,
-    [OP_NUMGOROUTINE] = op_numgoroutine, [OP_CPU] = op_cpu,         [OP_SLEEP] = op_sleep,
-    [OP_SYSCALL] = op_syscall,       [OP_CGOCALL] = op_cgocall,     [OP_CGOCB] = op_cgocb,
-    [OP_ALLOC] = op_alloc,           [OP_FREE] = op_free,           [OP_GC] = op_gc,
-    [OP_MAKE] = op_make,             [OP_SEND] = op_send,           [OP_RECV] = op_recv,
-    [OP_CLOSE] = op_close,           [OP_LEN] = op_len,             [OP_CAP] = op_cap,
-    [OP_SELECT] = op_select,         [OP_LOCK] = op_lock,           [OP_UNLOCK] = op_unlock,
-    [OP_TRYLOCK] = op_trylock,       [OP_RLOCK] = op_rlock,         [OP_RUNLOCK] = op_runlock,
-    [OP_WLOCK] = op_wlock,           [OP_WUNLOCK] = op_wunlock,     [OP_TRYRLOCK] = op_tryrlock,
-    [OP_TRYWLOCK] = op_trywlock,     [OP_WGADD] = op_wgadd,         [OP_WGDONE] = op_wgdone,
-    [OP_WGWAIT] = op_wgwait,         [OP_CWAIT] = op_cwait,         [OP_CSIGNAL] = op_csignal,
-    [OP_CBROADCAST] = op_cbroadcast, [OP_ONCE] = op_once,           [OP_ACQUIRE] = op_acquire,
-    [OP_TRYACQUIRE] = op_tryacquire, [OP_RELEASE] = op_release,     [OP_POOLGET] = op_poolget,
-    [OP_POOLPUT] = op_poolput,       [OP_TIMER] = op_timer,         [OP_TICKER] = op_ticker,
-    [OP_TIMERC] = op_timerc,         [OP_AFTER] = op_after,         [OP_TSTOP] = op_tstop,
-    [OP_TRESET] = op_treset,         [OP_CTXNEW] = op_ctxnew,       [OP_CTXTMO] = op_ctxtmo,
-    [OP_CTXCANCEL] = op_ctxcancel,   [OP_CTXDONE] = op_ctxdone,     [OP_CTXERR] = op_ctxerr,
-    [OP_FDREAD] = op_fdread,         [OP_FDWRITE] = op_fdwrite,     [OP_FDWAIT] = op_fdwait,
-    [OP_FDDEADLINE] = op_fddeadline, [OP_FDCLOSE] = op_fdclose,     [OP_LOADP] = op_loadp,
-    [OP_STOREP] = op_storep,         [OP_LOADA] = op_loada,         [OP_STOREA] = op_storea,
-    [OP_ADDA] = op_adda,             [OP_SWAPA] = op_swapa,         [OP_CASA] = op_casa,
-    [OP_CORONEW] = op_coronew,       [OP_CORONEXT] = op_coronext,   [OP_COROSTOP] = op_corostop,
-    [OP_YIELD] = op_yield,           [OP_PRINT] = op_print,         [OP_SPANB] = op_spanb,
-    [OP_SPANE] = op_spane,           [OP_MARK] = op_mark,
+    [OP_DEFER] = op_defer, [OP_PANIC] = op_panic, [OP_RECOVER] = op_recover, [OP_EXIT] = op_exit,
+    [OP_ASSERT] = op_assert, [OP_RET] = op_ret, [OP_DIV] = op_div, [OP_MOD] = op_div,
+    [OP_SHL] = op_shift, [OP_SHR] = op_shift, [OP_RANDN] = op_randn, [OP_RANDI] = op_randi,
+    [OP_DRAW] = op_draw, [OP_GO] = op_go, [OP_GOEXIT] = op_goexit, [OP_LOCKOS] = op_lockos,
+    [OP_UNLOCKOS] = op_unlockos, [OP_GOMAXPROCS] = op_gomaxprocs,
+    [OP_NUMGOROUTINE] = op_numgoroutine, [OP_CPU] = op_cpu, [OP_SLEEP] = op_sleep,
+    [OP_SYSCALL] = op_syscall, [OP_CGOCALL] = op_cgocall, [OP_CGOCB] = op_cgocb,
+    [OP_ALLOC] = op_alloc, [OP_FREE] = op_free, [OP_GC] = op_gc, [OP_MAKE] = op_make,
+    [OP_SEND] = op_send, [OP_RECV] = op_recv, [OP_CLOSE] = op_close, [OP_LEN] = op_len,
+    [OP_CAP] = op_cap, [OP_SELECT] = op_select, [OP_LOCK] = op_lock, [OP_UNLOCK] = op_unlock,
+    [OP_TRYLOCK] = op_trylock, [OP_RLOCK] = op_rlock, [OP_RUNLOCK] = op_runlock,
+    [OP_WLOCK] = op_wlock, [OP_WUNLOCK] = op_wunlock, [OP_TRYRLOCK] = op_tryrlock,
+    [OP_TRYWLOCK] = op_trywlock, [OP_WGADD] = op_wgadd, [OP_WGDONE] = op_wgdone,
+    [OP_WGWAIT] = op_wgwait, [OP_CWAIT] = op_cwait, [OP_CSIGNAL] = op_csignal,
+    [OP_CBROADCAST] = op_cbroadcast, [OP_ONCE] = op_once, [OP_ACQUIRE] = op_acquire,
+    [OP_TRYACQUIRE] = op_tryacquire, [OP_RELEASE] = op_release, [OP_POOLGET] = op_poolget,
+    [OP_POOLPUT] = op_poolput, [OP_TIMER] = op_timer, [OP_TICKER] = op_ticker,
+    [OP_TIMERC] = op_timerc, [OP_AFTER] = op_after, [OP_TSTOP] = op_tstop, [OP_TRESET] = op_treset,
+    [OP_CTXNEW] = op_ctxnew, [OP_CTXTMO] = op_ctxtmo, [OP_CTXCANCEL] = op_ctxcancel,
+    [OP_CTXDONE] = op_ctxdone, [OP_CTXERR] = op_ctxerr, [OP_FDREAD] = op_fdread,
+    [OP_FDWRITE] = op_fdwrite, [OP_FDWAIT] = op_fdwait, [OP_FDDEADLINE] = op_fddeadline,
+    [OP_FDCLOSE] = op_fdclose, [OP_LOADP] = op_loadp, [OP_STOREP] = op_storep,
+    [OP_LOADA] = op_loada, [OP_STOREA] = op_storea, [OP_ADDA] = op_adda, [OP_SWAPA] = op_swapa,
+    [OP_CASA] = op_casa, [OP_CORONEW] = op_coronew, [OP_CORONEXT] = op_coronext,
+    [OP_COROSTOP] = op_corostop, [OP_YIELD] = op_yield, [OP_PRINT] = op_print,
+    [OP_SPANB] = op_spanb, [OP_SPANE] = op_spane, [OP_MARK] = op_mark, [OP_GOSCHED] = op_gosched,
 };
+/* clang-format on */
 
 #define STEP(name) static enum opres step_##name(struct g *gp);
 #include "steps.def"
@@ -510,8 +541,9 @@ static const step_fn step_table[STEPS] = {
 #undef STEP
 };
 
-/* Plain and atomic access of a variable is inline code in Go: no call, so no stack check. */
-static bool is_call(uint8_t op) { return op < OP_LOADP || op > OP_CASA; }
+/* Plain and atomic access of a variable is inline code in Go: no call, so no stack check.
+ * runtime.Gosched has none either. */
+static bool is_call(uint8_t op) { return (op < OP_LOADP || op > OP_CASA) && op != OP_GOSCHED; }
 
 /* A jump backwards: a loop without calls can be left here, by a signal only. */
 static enum opres back_edge(struct m *mp, struct g *gp)
@@ -533,20 +565,28 @@ static void call(struct g *gp, const struct insn *in)
         R[i] = gp->stack[from + i];
 }
 
-/* A lone switch, so longer than other functions: the instructions that are nothing but arithmetic and control are in it, the others go
- * through the table. Wrapping arithmetic is done unsigned. */
-static void interp(struct m *mp, struct g *gp)
+/* Runs what is nothing but arithmetic and control; gives the first instruction that is more, or
+ * NULL when a signal took the G off. A lone switch, so longer than other functions. Wrapping
+ * arithmetic is done unsigned. */
+static const struct insn *run_plain(struct m *mp, struct g *gp, const struct insn *in)
 {
-    const struct insn *const code = prog_code, *in = code + gp->pc;
-    int64_t *R = regs(gp);
-#define U(x)    ((uint64_t)R[x])
-#define SET(e)  R[in->a] = (int64_t)(e); in++; continue
-#define JUMP_IF(e) if (!(e)) { in++; continue; } goto jump
+    int64_t *const R = regs(gp);
+#define U(x) ((uint64_t)R[x])
+#define SET(e)               \
+    R[in->a] = (int64_t)(e); \
+    in++;                    \
+    continue
+#define JUMP_IF(e) \
+    if (e)         \
+        break;     \
+    in++;          \
+    continue
     for (;;) {
         work(op);
+        /* clang-format off */
         switch ((enum op)in->op) {
         case OP_NOP: in++; continue;
-        case OP_JMP: goto jump;
+        case OP_JMP: break;
         case OP_JZ: JUMP_IF(R[in->a] == 0);
         case OP_JNZ: JUMP_IF(R[in->a] != 0);
         case OP_JEQ: JUMP_IF(R[in->a] == R[in->b]);
@@ -558,11 +598,7 @@ static void interp(struct m *mp, struct g *gp)
         case OP_JLTI: JUMP_IF(R[in->a] < in->imm);
         case OP_JGEI: JUMP_IF(R[in->a] >= in->imm);
         case OP_LOOP: R[in->a] = (int64_t)(U(in->a) - 1); JUMP_IF(R[in->a] > 0);
-        case OP_SWITCH: {
-            int64_t k = R[in->a];
-            in += 1 + (k >= 0 && k < in->imm ? k : in->imm);
-            continue;
-        }
+        case OP_SWITCH: in += 1 + (U(in->a) < (uint64_t)in->imm ? R[in->a] : in->imm); continue;
         case OP_CONST: SET(in->imm);
         case OP_MOVE: SET(R[in->b]);
         case OP_ADD: SET(U(in->b) + U(in->c));
@@ -581,34 +617,37 @@ static void interp(struct m *mp, struct g *gp)
         case OP_MAX: SET(R[in->b] > R[in->c] ? R[in->b] : R[in->c]);
         case OP_GOID: SET(gp->goid);
         case OP_NOW: SET(nanotime());
-        case OP_GOSCHED: /* no stack check in Go either */
-            gp->pc = (uint32_t)(in - code) + 1;
-            (void)gosched(gp);
-            return;
-        default: break;
+        default: return in;
         }
-        gp->pc = (uint32_t)(in - code);
-        if (is_call(in->op) && a_load_rlx(&gp->stackguard0) != GUARD_NORMAL && newstack(gp) == OP_MCALL)
+        /* clang-format on */
+        const struct insn *to = prog_code + in->d; /* a jump that is taken */
+        gp->pc = (uint32_t)in->d;
+        if (to <= in && back_edge(mp, gp) == OP_MCALL)
+            return NULL;
+        in = to;
+    }
+#undef U
+#undef SET
+#undef JUMP_IF
+}
+
+/* Runs instructions until the G has to leave its M or has steps to run. */
+static void interp(struct m *mp, struct g *gp)
+{
+    do {
+        const struct insn *in = run_plain(mp, gp, prog_code + gp->pc);
+        if (in == NULL)
+            return;
+        gp->pc = (uint32_t)(in - prog_code);
+        if (is_call(in->op) && a_load_rlx(&gp->stackguard0) != GUARD_NORMAL &&
+            newstack(gp) == OP_MCALL)
             return; /* the instruction runs when the G comes back */
         gp->pc++;
         if (in->op == OP_CALL)
             call(gp, in);
         else if (op_table[in->op](gp, in) == OP_MCALL)
             return;
-        if (gp->nkont != 0)
-            return;
-        in = code + gp->pc;
-        R = regs(gp);
-        continue;
-    jump:
-        gp->pc = (uint32_t)in->d;
-        if (code + in->d <= in && back_edge(mp, gp) == OP_MCALL)
-            return;
-        in = code + gp->pc;
-    }
-#undef U
-#undef SET
-#undef JUMP_IF
+    } while (gp->nkont == 0);
 }
 
 static void gogo(struct m *mp)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of objects: those the program declares, made at the start, and those it makes while it runs. */
+/* The table of objects: those the program declares, made at the start, and those it makes while it
+ * runs. */
 #include "objs.h"
 #include "netpoll.h"
 
@@ -41,7 +42,7 @@ static void *object_slow(struct g *gp, int64_t handle, uint8_t kind)
     } else if (handle > 0 && n < (UINT64_C(64) << OBJ_CHUNKS) - 64) {
         uint64_t place;
         uint32_t k = object_chunk(n - rt->prog->nobjects, &place);
-        const struct object *chunk = a_load_rlx(&rt->objs->chunk[k]);
+        const struct object *chunk = a_own(&rt->objs->chunk[k]); /* the handle came after it */
         e = chunk != NULL ? &chunk[place] : NULL;
     }
     if (e != NULL && e->kind == kind)
@@ -66,7 +67,8 @@ static struct weighted *weighted_make(int64_t size)
     return w;
 }
 
-/* A variable has a cache line of its own: false sharing would be an accident of the declaration order. */
+/* A variable has a cache line of its own: false sharing would be an accident of the declaration
+ * order. */
 static struct var *var_make(int64_t value)
 {
     struct var *v = host_alloc(sizeof *v, 64);
@@ -147,7 +149,8 @@ static enum opres op_make(struct g *gp, const struct insn *in)
         return gopanic_text(gp, PANIC_nil);
     }
     struct hchan *c;
-    int64_t handle = kind == OBJ_CHAN ? chan_object(param, &c) : object_add(object_new(kind, param, L), kind);
+    int64_t handle = kind == OBJ_CHAN ? chan_object(param, &c)
+                                      : object_add(object_new(kind, param, L), kind);
     regs(gp)[in->a] = handle;
     return OP_DONE;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The objects of a program and the functions on them that other files of the goroutine side use. Objects live in the arena
- * and are never freed: the model has no view of which handles are still in use.
+/* The objects of a program and the functions on them that other files of the goroutine side use.
+ * Objects live in the arena and are never freed: the model has no view of which handles are still
+ * in use.
  *
- * A handle is 1 + the object's index; 0 is nil. Fields that are read without the lock are ATOMIC; the holder of the
- * lock is the only one who writes them, so it reads them by a_own. */
+ * A handle is 1 + the object's index; 0 is nil. Fields that are read without the lock are ATOMIC;
+ * the holder of the lock is the only one who writes them, so it reads them by a_own. */
 #ifndef MODEL_OBJS_H
 #define MODEL_OBJS_H
 #include "interp.h"
@@ -18,8 +19,8 @@ struct hchan {
     ATOMIC(uint32_t) qcount;
     ATOMIC(uint32_t) closed;
     uint32_t dataqsiz, sendx, recvx;
-    int32_t index;           /* of the object; the order in which a select locks */
-    struct timer *timer;     /* feeds this channel, 1.23+ semantics; set before any use */
+    int32_t index;       /* of the object; the order in which a select locks */
+    struct timer *timer; /* feeds this channel, 1.23+ semantics; set before any use */
     struct waitq recvq, sendq;
     int64_t *buf;
 };
@@ -82,7 +83,7 @@ struct ctx {
     struct timeTimer *timer;
     /* objs.ctxlock: */
     struct ctx *parent, *children, *last, *next, *prev;
-    struct ctx *mark; /* chain of those that one cancel ends */
+    struct ctx *mark;   /* chain of those that one cancel ends */
     struct hchan *done; /* made by the first Done */
     bool close_done;
 };
@@ -91,7 +92,7 @@ enum panic_kind { PANIC_KIND_NONE, PANIC_KIND_TEXT, PANIC_KIND_INT, PANIC_KIND_G
 
 struct coroutine {
     ATOMIC(struct g *) gp; /* whoever is not running: c.gp */
-    struct m *mp; /* 1.23+: the thread that must switch, if it was locked at creation */
+    struct m *mp;          /* 1.23+: the thread that must switch, if it was locked at creation */
     uint32_t lockedExt, lockedInt;
     int64_t v;
     bool ok, yieldNext, done;
@@ -104,8 +105,8 @@ struct coroutine {
 struct panicRecord {
     struct panicRecord *link; /* the one that was going on before */
     int64_t value;
-    uint32_t fp;              /* frame that panicked */
-    uint32_t defer_fp;        /* frame whose deferred call runs now */
+    uint32_t fp;       /* frame that panicked */
+    uint32_t defer_fp; /* frame whose deferred call runs now */
     int32_t defer_func;
     uint8_t kind;
     bool recovered;
@@ -174,7 +175,7 @@ static inline void set_reg(const struct g *gp, uint8_t reg, int64_t v)
 }
 
 /* objs.c */
-static void *object_slow(struct g *gp, int64_t handle, uint8_t kind);
+static void *object_slow(struct g *gp, int64_t handle, uint8_t kind); /* by handle */
 static int64_t object_add(void *p, uint8_t kind); /* gives the handle */
 static int64_t object_make(uint8_t kind, int64_t param);
 /* The object an instruction names. NULL: nil, or a handle of something else. */
@@ -187,7 +188,8 @@ static inline void *object_of(struct g *gp, const struct insn *in, uint8_t handl
 
 static int64_t chan_object(int64_t size, struct hchan **c);
 
-/* panic.c. Raising a panic gives OP_DONE: the G goes on in a deferred call, or the world has stopped. */
+/* panic.c. Raising a panic gives OP_DONE: the G goes on in a deferred call, or the world has
+ * stopped. */
 enum panic_text {
 #define PANIC_TEXT(name, text) PANIC_##name,
 #include "panics.def"
@@ -211,7 +213,7 @@ static enum opres cgocallback_done(struct g *gp);
 static struct hchan *makechan(int64_t size);
 static enum opres chansend(struct g *gp, struct hchan *c, int64_t ep);
 static enum opres chanrecv(struct g *gp, struct hchan *c);
-static bool chansend_nb(struct hchan *c, int64_t ep, bool *closed);       /* closed: the send panics */
+static bool chansend_nb(struct hchan *c, int64_t ep, bool *closed); /* closed: the send panics */
 static bool chanrecv_nb(struct hchan *c, int64_t *ep, bool *received);
 static bool selectnbsend(struct hchan *c, int64_t ep);
 static void chan_set_timer(struct hchan *c, struct timer *t);

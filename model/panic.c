@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* defer, panic, recover, Goexit (panic.go).
  *
- * Deferred calls are a stack per G, each with the frame that deferred it. Three things run them, and the frame kind of the running
- * call says which, so that its return knows how to go on:
- *   a function returns   those of its frame; then the return itself
- *   a panic              from the top of the stack, whatever the frame, until one recovers; then the function that deferred the
- *                        recovering call returns to its caller (the rest of its deferred calls first), with result 0
- *   Goexit               all of them; then the G ends
- * Panics nest: a panic in a deferred call goes on with the deferred calls below. Recovering one ends those that began in the frames
- * thrown away; if a Goexit is among them, it starts again. */
+ * Deferred calls are a stack per G, each with the frame that deferred it. Three things run them,
+ * and the frame kind of the running call says which, so that its return knows how to go on: a
+ * function returns   those of its frame; then the return itself a panic              from the top
+ * of the stack, whatever the frame, until one recovers; then the function that deferred the
+ *                        recovering call returns to its caller (the rest of its deferred calls
+ * first), with result 0 Goexit               all of them; then the G ends Panics nest: a panic in a
+ * deferred call goes on with the deferred calls below. Recovering one ends those that began in the
+ * frames thrown away; if a Goexit is among them, it starts again. */
 #include "objs.h"
 
 enum { RECORD_ORDER = 4 }; /* 16 words hold a panicRecord, and a deferRecord of 10 arguments */
@@ -23,13 +23,18 @@ static struct gext *g_ext(struct g *gp)
 
 /* ---- deferred calls ---- */
 
-static uint32_t defer_order(uint32_t nargs) { return stack_order((uint32_t)sizeof(struct deferRecord) / 8 + nargs); }
+static uint32_t defer_order(uint32_t nargs)
+{
+    return stack_order((uint32_t)sizeof(struct deferRecord) / 8 + nargs);
+}
 
-static struct deferRecord *defer_add(struct g *gp, uint32_t func, const int64_t *args, uint32_t nargs)
+static struct deferRecord *defer_add(struct g *gp, uint32_t func, const int64_t *args,
+                                     uint32_t nargs)
 {
     struct gext *x = g_ext(gp);
     struct deferRecord *d = stackpool_get(defer_order(nargs));
-    *d = (struct deferRecord){.link = x->defers, .fp = gp->fp, .frame_func = gp->func, .func = func, .nargs = nargs};
+    *d = (struct deferRecord){
+        .link = x->defers, .fp = gp->fp, .frame_func = gp->func, .func = func, .nargs = nargs};
     for (uint32_t i = 0; i < nargs; i++)
         d->args[i] = args[i];
     x->defers = d;
@@ -242,7 +247,8 @@ static void panic_push(struct g *gp, enum panic_kind kind, int64_t value)
 {
     struct gext *x = g_ext(gp);
     struct panicRecord *p = stackpool_get(RECORD_ORDER);
-    *p = (struct panicRecord){.link = x->panics, .value = value, .fp = gp->fp, .kind = (uint8_t)kind};
+    *p = (struct panicRecord){
+        .link = x->panics, .value = value, .fp = gp->fp, .kind = (uint8_t)kind};
     x->panics = p;
 }
 
@@ -269,14 +275,16 @@ static enum opres gopanic_text(struct g *gp, enum panic_text t)
 
 static enum opres op_panic(struct g *gp, const struct insn *in)
 {
-    return in->d >= 0 ? gopanic(gp, PANIC_KIND_TEXT, in->d) : gopanic(gp, PANIC_KIND_INT, regs(gp)[in->a]);
+    return in->d >= 0 ? gopanic(gp, PANIC_KIND_TEXT, in->d)
+                      : gopanic(gp, PANIC_KIND_INT, regs(gp)[in->a]);
 }
 
 /* panic.go gorecover: only in the deferred call itself, only for the panic that runs it. */
 static enum opres op_recover(struct g *gp, const struct insn *in)
 {
     struct panicRecord *p = gp->ext != NULL ? gp->ext->panics : NULL;
-    bool mine = p != NULL && p->kind != PANIC_KIND_GOEXIT && !p->recovered && frame_kind(gp) == FRAME_PANIC;
+    bool mine = p != NULL && p->kind != PANIC_KIND_GOEXIT && !p->recovered &&
+                frame_kind(gp) == FRAME_PANIC;
     if (mine)
         p->recovered = true;
     set_reg(gp, in->a, mine ? p->kind : PANIC_KIND_NONE);
@@ -284,7 +292,8 @@ static enum opres op_recover(struct g *gp, const struct insn *in)
     return OP_DONE;
 }
 
-/* panic.go recovery: back to the frame that deferred the recovering call. True: a Goexit was thrown away and has to start again. */
+/* panic.go recovery: back to the frame that deferred the recovering call. True: a Goexit was thrown
+ * away and has to start again. */
 static bool recovery(struct g *gp)
 {
     struct panicRecord *p = gp->ext->panics;
@@ -338,7 +347,8 @@ static enum opres goroutine_returns(struct g *gp)
     return goexit(gp);
 }
 
-/* Leaves the current frame with result v, and those below for which that was the last thing to wait for. */
+/* Leaves the current frame with result v, and those below for which that was the last thing to wait
+ * for. */
 static enum opres return_from(struct g *gp, int64_t v)
 {
     for (;; v = 0) {
@@ -378,7 +388,8 @@ static enum opres op_ret(struct g *gp, const struct insn *in)
     return defer_run(gp, FRAME_DEFER);
 }
 
-/* ---- Once: the cleanup is deferred by the frame of the function, below whatever that defers itself ---- */
+/* ---- Once: the cleanup is deferred by the frame of the function, below whatever that defers
+ * itself ---- */
 
 static enum opres op_once(struct g *gp, const struct insn *in)
 {

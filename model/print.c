@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PRINT: formats, and hands the text to whoever embeds the model. It costs nothing: prints are how a run is compared with Go, and must
- * not change it. The record: first string and number of arguments (c = 0), then each argument (c = its position from 1). */
+/* PRINT: formats, and hands the text to whoever embeds the model. It costs nothing: prints are how
+ * a run is compared with Go, and must not change it. The record: first string and number of
+ * arguments (c = 0), then each argument (c = its position from 1). */
 #include "objs.h"
 
 static void (*world_print)(void *arg, const char *text, size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is a program safe to interpret? Everything an instruction can name is checked here once, so that the interpreter
- * checks nothing but handles, which are values. */
+/* Is a program safe to interpret? Everything an instruction can name is checked here once, so that
+ * the interpreter checks nothing but handles, which are values. */
 #include "prog.h"
 
 #include <stdio.h>
@@ -70,7 +70,8 @@ static bool check_field(const struct check *k, enum operand kind, uint8_t v, uin
     case RW: return check_reg(k, v, false);
     case RO:
     case RX: return check_reg(k, v, true);
-    case HR: return in->d == OBJ_REG ? check_reg(k, v, false) : v == 0 || bad(k, "unused field is set");
+    case HR:
+        return in->d == OBJ_REG ? check_reg(k, v, false) : v == 0 || bad(k, "unused field is set");
     case KI: return check_small(k, v);
     case RA: return true;
     case CT:
@@ -123,7 +124,8 @@ static bool check_imm(const struct check *k, enum operand kind)
     case IG: return in->imm == -1 || index_ok(in->imm, k->p->ngroups) || bad(k, "no such group");
     case IF: return index_ok(in->imm, k->p->nfuncs) || bad(k, "no such function");
     case HV:
-        return in->d == OBJ_REG ? check_reg(k, in->imm, false) : in->imm == 0 || bad(k, "unused field is set");
+        return in->d == OBJ_REG ? check_reg(k, in->imm, false)
+                                : in->imm == 0 || bad(k, "unused field is set");
     default: return in->imm == 0 || bad(k, "unused field is set");
     }
 }
@@ -139,7 +141,8 @@ static bool check_args(const struct check *k)
     case OP_GO: return in->b == f[in->d].nparams || bad(k, "wrong number of arguments");
     case OP_ONCE: return in->b == f[in->imm].nparams || bad(k, "wrong number of arguments");
     case OP_CORONEW: return in->c == f[in->d].nparams || bad(k, "wrong number of arguments");
-    case OP_CGOCB: return f[in->d].nparams == (in->c != NOREG) || bad(k, "wrong number of arguments");
+    case OP_CGOCB:
+        return f[in->d].nparams == (in->c != NOREG) || bad(k, "wrong number of arguments");
     case OP_TIMER:
         if (in->d == -1)
             return in->c == NOREG || bad(k, "argument without a function");
@@ -247,7 +250,8 @@ static bool param_ok(const struct program *p, const struct object_decl *o)
 
 static bool arrivals_ok(const struct program *p, const struct arrivals *a)
 {
-    if (a->kind >= ARRIVE_KINDS || a->mode < 1 || a->mode > 3 || a->start_ns < 0 || a->end_ns < 0 || a->count < 0)
+    if (a->kind >= ARRIVE_KINDS || a->mode < 1 || a->mode > 3 || a->start_ns < 0 || a->end_ns < 0 ||
+        a->count < 0)
         return false;
     if (a->kind == ARRIVE_TIMES) {
         for (uint64_t i = 0; i < a->ntimes; i++)
@@ -277,7 +281,8 @@ static bool check_tables(const struct program *p, char *text, size_t size)
 
 bool program_check(const struct program *p, char *text, size_t size)
 {
-    if (p->ncode > INT32_MAX || p->nfuncs > UINT16_MAX || p->nobjects > INT32_MAX || p->stack_max > STACK_WORDS_MAX) {
+    if (p->ncode > INT32_MAX || p->nfuncs > UINT16_MAX || p->nobjects > INT32_MAX ||
+        p->stack_max > STACK_WORDS_MAX) {
         snprintf(text, size, "the program is too large");
         return false;
     }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A goroutine program: constant data that the interpreter (interp.c) runs. Host independent: the scenario compiler and
- * the trace importer write programs, program_check makes any of them safe to interpret.
+/* A goroutine program: constant data that the interpreter (interp.c) runs. Host independent: the
+ * scenario compiler and the trace importer write programs, program_check makes any of them safe to
+ * interpret.
  *
- * A function's frame is nregs int64 registers; parameters are the first ones, the others start at 0. Control stays inside
- * a function's code [entry, end) and its last instruction is one that never falls through. Functions are in the order of
- * their code. Handles of objects are ordinary
- * values, so they go through registers, variables and channels; a wrong one is found at run time.
- * Everything a program points to belongs to whoever made it and stays valid as long as the world. */
+ * A function's frame is nregs int64 registers; parameters are the first ones, the others start at
+ * 0. Control stays inside a function's code [entry, end) and its last instruction is one that never
+ * falls through. Functions are in the order of their code. Handles of objects are ordinary values,
+ * so they go through registers, variables and channels; a wrong one is found at run time.
+ * Everything a program points to belongs to whoever made it and stays valid as long as the world.
+ */
 #ifndef MODEL_PROG_H
 #define MODEL_PROG_H
 #include <stdbool.h>
@@ -35,24 +37,25 @@ _Static_assert(sizeof(struct insn) == 16, "four instructions to a cache line");
 
 /* CPU's a: how preemption reaches the code. */
 enum cpu_kind {
-    CPU_normal,  /* calls functions: preemptible by request and by signal */
-    CPU_tight,   /* a loop without calls: by signal only */
+    CPU_normal,    /* calls functions: preemptible by request and by signal */
+    CPU_tight,     /* a loop without calls: by signal only */
     CPU_nopreempt, /* no safe point until it ends */
     CPU_KINDS
 };
 
 enum object_kind {
-    OBJ_CHAN = 1,  /* param: capacity */
+    OBJ_CHAN = 1, /* param: capacity */
     OBJ_MUTEX,
     OBJ_RWMUTEX,
     OBJ_WAITGROUP,
-    OBJ_COND,      /* param: index of its mutex (MAKE: the handle) */
+    OBJ_COND, /* param: index of its mutex (MAKE: the handle) */
     OBJ_ONCE,
-    OBJ_SEMA,      /* param: size */
+    OBJ_SEMA, /* param: size */
     OBJ_POOL,
-    OBJ_VAR,       /* param: first value */
-    OBJ_FD,        /* param: index of its arrival process, -1 none */
-    OBJ_DECLARED,  /* the kinds above may be declared or made, those below come from their own instructions */
+    OBJ_VAR,      /* param: first value */
+    OBJ_FD,       /* param: index of its arrival process, -1 none */
+    OBJ_DECLARED, /* the kinds above may be declared or made, those below come from their own
+                     instructions */
     OBJ_TIMER = OBJ_DECLARED,
     OBJ_CONTEXT,
     OBJ_CORO,
@@ -61,10 +64,43 @@ enum object_kind {
 
 /* Kinds of operands, as the columns of ops.def name them. */
 enum operand {
-    N_, RR, RO, RW, RX, RA, CT, HR, KI, IV, IP, IG, IF, HV,
-    D_TG, D_FN, D_FO, D_DI, D_DO, D_ST, D_SO, D_SE, D_SP,
+    N_,
+    RR,
+    RO,
+    RW,
+    RX,
+    RA,
+    CT,
+    HR,
+    KI,
+    IV,
+    IP,
+    IG,
+    IF,
+    HV,
+    D_TG,
+    D_FN,
+    D_FO,
+    D_DI,
+    D_DO,
+    D_ST,
+    D_SO,
+    D_SE,
+    D_SP,
     D_OBJ, /* an object; the ones below say of which kind */
-    D_CH, D_MU, D_RW, D_WG, D_CO, D_ON, D_SM, D_PO, D_VA, D_FD, D_TI, D_CX, D_CR
+    D_CH,
+    D_MU,
+    D_RW,
+    D_WG,
+    D_CO,
+    D_ON,
+    D_SM,
+    D_PO,
+    D_VA,
+    D_FD,
+    D_TI,
+    D_CX,
+    D_CR
 };
 
 struct object_decl {
@@ -80,9 +116,9 @@ struct func {
 };
 
 struct select_case {
-    int32_t obj;  /* channel object, or OBJ_REG: the handle is in hreg */
+    int32_t obj; /* channel object, or OBJ_REG: the handle is in hreg */
     uint8_t hreg;
-    uint8_t reg;  /* what to send, or where the received value goes (NOREG: nowhere) */
+    uint8_t reg; /* what to send, or where the received value goes (NOREG: nowhere) */
     bool send;
 };
 
@@ -103,11 +139,11 @@ enum arrival_kind {
 
 struct arrivals {
     uint8_t kind;
-    uint8_t mode;         /* what becomes ready: 1 readable, 2 writable, 3 both */
-    int32_t gap;          /* distribution; exponential makes a Poisson process */
-    int64_t start_ns;     /* nothing before */
-    int64_t end_ns;       /* no new arrival at or after; 0: no end */
-    int64_t count;        /* at most so many; 0: no limit */
+    uint8_t mode;     /* what becomes ready: 1 readable, 2 writable, 3 both */
+    int32_t gap;      /* distribution; exponential makes a Poisson process */
+    int64_t start_ns; /* nothing before */
+    int64_t end_ns;   /* no new arrival at or after; 0: no end */
+    int64_t count;    /* at most so many; 0: no limit */
     int64_t size;
     const int64_t *times; /* ascending */
     uint64_t ntimes;
@@ -125,9 +161,10 @@ struct program {
     const char *const *groups; /* names of goroutine groups */
     const char *const *spans;
     const struct arrivals *arrivals;
-    uint32_t ncode, nfuncs, nobjects, nselects, ncases, nstrings, ndists, ngroups, nspans, narrivals;
-    uint32_t main;           /* function without parameters */
-    uint32_t stack_max;      /* registers of one goroutine's frames together; 0: STACK_WORDS_MAX */
+    uint32_t ncode, nfuncs, nobjects, nselects, ncases, nstrings, ndists, ngroups, nspans,
+        narrivals;
+    uint32_t main;      /* function without parameters */
+    uint32_t stack_max; /* registers of one goroutine's frames together; 0: STACK_WORDS_MAX */
 };
 
 /* Go's limit of 1 GB of stack, at 2 KB for the smallest Go frame chain we model. A power of two. */
@@ -139,7 +176,8 @@ struct op_info {
 };
 extern const struct op_info op_infos[OPS];
 
-/* True: safe to interpret. Otherwise a sentence is put in text (at most size bytes, always ended). */
+/* True: safe to interpret. Otherwise a sentence is put in text (at most size bytes, always ended).
+ */
 bool program_check(const struct program *p, char *text, size_t size);
 /* Function that contains pc, -1: none. */
 int32_t program_func_at(const struct program *p, uint32_t pc);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* select (select.go). The compiler's special cases come first: no case, one case, one case with default.
+/* select (select.go). The compiler's special cases come first: no case, one case, one case with
+ * default.
  *
- * pollorder is a random permutation of the cases whose channel is not nil: the first ready one wins. lockorder is the same cases
- * sorted by channel: all channels are locked together, so a select sees one instant. A G that must wait has one sudog per case,
- * chained in lockorder on gp->waiting; the chain is all that survives the park. */
+ * pollorder is a random permutation of the cases whose channel is not nil: the first ready one
+ * wins. lockorder is the same cases sorted by channel: all channels are locked together, so a
+ * select sees one instant. A G that must wait has one sudog per case, chained in lockorder on
+ * gp->waiting; the chain is all that survives the park. */
 #include "objs.h"
 
 enum { SELECT_INLINE = 16 };
@@ -98,7 +100,8 @@ static void selunlock(const struct selector *s)
     }
 }
 
-/* select.go selparkcommit: each lock is read off before the drop, because the G may be running after the last one. */
+/* select.go selparkcommit: each lock is read off before the drop, because the G may be running
+ * after the last one. */
 static bool selparkcommit(struct g *gp, void *unused)
 {
     (void)unused;
@@ -125,7 +128,8 @@ static void waiting_lock(struct g *gp)
     }
 }
 
-/* Pass 1, one case. All channels are locked; when the case can go all are unlocked, a peer is woken, and *res is set. */
+/* Pass 1, one case. All channels are locked; when the case can go all are unlocked, a peer is
+ * woken, and *res is set. */
 static bool select_try_recv(struct g *gp, struct selector *s, uint32_t k, enum opres *res)
 {
     struct hchan *c = s->c[k];
@@ -260,7 +264,8 @@ static enum opres op_select(struct g *gp, const struct insn *in)
 {
     const struct select_table *t = &rt->prog->selects[in->d];
     if (t->ncases == 0)
-        return t->has_default ? select_result(gp, -1, false) : gopark(gp, NULL, NULL, waitReasonSelectNoCases);
+        return t->has_default ? select_result(gp, -1, false)
+                              : gopark(gp, NULL, NULL, waitReasonSelectNoCases);
     if (t->ncases == 1 && t->has_default)
         return select_one_nb(gp, &rt->prog->cases[t->first]);
     if (t->ncases > 1)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sleep and wake-up on a counter (sema.go), and the ticket list of sync.Cond.
  *
- * A root holds the waiters of all addresses that hash to it. Go keeps the addresses in a treap, whose shape nobody can see; here they
- * are a list. Per address the waiters are a FIFO (LIFO on request) chain. A sudog's fields:
- *   first of an address: next = first of the next address, prev = last of its chain        all: waitlink = next in the chain, c = address
- * ticket 1 says that the count was handed to the waiter. The model keeps the sudog in gp->waiting in every release; Go does since 1.26. */
+ * A root holds the waiters of all addresses that hash to it. Go keeps the addresses in a treap,
+ * whose shape nobody can see; here they are a list. Per address the waiters are a FIFO (LIFO on
+ * request) chain. A sudog's fields: first of an address: next = first of the next address, prev =
+ * last of its chain        all: waitlink = next in the chain, c = address ticket 1 says that the
+ * count was handed to the waiter. The model keeps the sudog in gp->waiting in every release; Go
+ * does since 1.26. */
 #include "objs.h"
 
-/* Go: (address >> 3) % 251. The distance from a fixed object of the arena stands for the address. */
+/* Go: (address >> 3) % 251. The distance from a fixed object of the arena stands for the address.
+ */
 static struct semaRoot *rootFor(const semaword *addr)
 {
     size_t offset = (size_t)((uintptr_t)addr - (uintptr_t)rt);
@@ -76,8 +79,8 @@ static struct sudog *sema_dequeue(struct semaRoot *root, semaword *addr)
     return s;
 }
 
-/* One round of semacquire1's loop: the count, or the queue. nwait goes up before the look at the count, so that a release which
- * comes after the look sees a waiter. */
+/* One round of semacquire1's loop: the count, or the queue. nwait goes up before the look at the
+ * count, so that a release which comes after the look sees a waiter. */
 static enum opres semacquire_round(struct g *gp, struct sudog *s, semaword *addr)
 {
     struct semaRoot *root = rootFor(addr);
@@ -115,7 +118,8 @@ static enum opres semacquire(struct g *gp, semaword *addr)
     return semacquire1(gp, addr, /*lifo*/ false, waitReasonSemacquire);
 }
 
-/* Woken: the count was handed over, or is there to be taken; somebody faster may have taken it, then the wait begins again. */
+/* Woken: the count was handed over, or is there to be taken; somebody faster may have taken it,
+ * then the wait begins again. */
 static enum opres step_semacquire(struct g *gp)
 {
     struct sudog *s = gp->waiting;
@@ -149,7 +153,8 @@ static struct sudog *semrelease_waiter(semaword *addr)
     return s;
 }
 
-/* sema.go semrelease1. handoff: the waiter gets the count, and the rest of our slice: we go to the tail of the ring. */
+/* sema.go semrelease1. handoff: the waiter gets the count, and the rest of our slice: we go to the
+ * tail of the ring. */
 static enum opres semrelease1(struct g *gp, semaword *addr, bool handoff)
 {
     struct sudog *s = semrelease_waiter(addr);

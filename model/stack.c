@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames of a G's program, on the G's own stack of words.
  *
- *   fp - 2   where to return: pc | func << 32         fp - 1   caller's fp | result register << 32 | frame kind << 40
- *   fp ..    the function's registers
- * The first frame has no header. The stack is the G's inline registers until it does not fit; then a block of twice the size, up to
- * Go's "stack overflow". Go grows by copying under the status Gcopystack, which somebody who scans the G waits for. */
+ *   fp - 2   where to return: pc | func << 32         fp - 1   caller's fp | result register << 32
+ * | frame kind << 40 fp ..    the function's registers The first frame has no header. The stack is
+ * the G's inline registers until it does not fit; then a block of twice the size, up to Go's "stack
+ * overflow". Go grows by copying under the status Gcopystack, which somebody who scans the G waits
+ * for. */
 #include "objs.h"
 
 enum { FRAME_HDR = 2, STACK_ORDER_MIN = 4, STACK_ORDERS = 32 };
@@ -18,7 +19,8 @@ enum frame_kind {
     FRAME_CGOCB      /* called from C */
 };
 
-/* Blocks of 2^order words, free ones in a list per size (stack.go stackpool; its per-P caches are left out). */
+/* Blocks of 2^order words, free ones in a list per size (stack.go stackpool; its per-P caches are
+ * left out). */
 static void *stackpool_get(uint32_t order)
 {
     struct objects *o = rt->objs;
@@ -41,7 +43,8 @@ static void stackpool_put(void *block, uint32_t order)
 
 static uint32_t stack_order(uint32_t words)
 {
-    return words <= 1u << STACK_ORDER_MIN ? STACK_ORDER_MIN : 32 - (uint32_t)__builtin_clz(words - 1);
+    return words <= 1u << STACK_ORDER_MIN ? STACK_ORDER_MIN
+                                          : 32 - (uint32_t)__builtin_clz(words - 1);
 }
 
 static void g_free_frames(struct g *gp)
@@ -80,7 +83,8 @@ static bool growstack(struct g *gp, uint32_t words, uint32_t used)
     return true;
 }
 
-/* The next number of the G's own stream (splitmix64): what a program draws does not depend on the schedule. */
+/* The next number of the G's own stream (splitmix64): what a program draws does not depend on the
+ * schedule. */
 static uint64_t g_rand(struct g *gp)
 {
     uint64_t z = gp->rng += UINT64_C(0x9e3779b97f4a7c15);
@@ -120,7 +124,8 @@ static enum frame_kind frame_kind(const struct g *gp)
     return gp->fp == 0 ? FRAME_CALL : (enum frame_kind)(gp->stack[gp->fp - 1] >> 40 & 0xff);
 }
 
-/* Enters func: its registers are 0, the caller fills the parameters in. False: the stack is at its limit, the world stopped. */
+/* Enters func: its registers are 0, the caller fills the parameters in. False: the stack is at its
+ * limit, the world stopped. */
 static bool frame_push(struct g *gp, uint32_t func, enum frame_kind kind, uint8_t result)
 {
     const struct func *f = &rt->prog->funcs[func];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Package sync: Mutex (internal/sync/mutex.go), RWMutex, WaitGroup, Cond, Once. Go code above the runtime's semaphores, so it runs as
- * the goroutine and may be preempted between any two of its atomic operations' slow paths.
+/* Package sync: Mutex (internal/sync/mutex.go), RWMutex, WaitGroup, Cond, Once. Go code above the
+ * runtime's semaphores, so it runs as the goroutine and may be preempted between any two of its
+ * atomic operations' slow paths.
  *
- * Mutex, normal mode: a woken waiter competes with new arrivals, who usually win. Starving mode, entered by a waiter that waited
- * longer than starve_ns: Unlock hands the lock to the first waiter, new arrivals queue at the tail.
- *   bit 0 locked    set by whoever owns it; missed: two owners
- *   bit 1 woken     somebody is awake and will look: Unlock wakes nobody; set wrongly: a waiter sleeps for ever
- *   bit 2 starving  see above; set while the waiter count is 0: nobody clears it */
+ * Mutex, normal mode: a woken waiter competes with new arrivals, who usually win. Starving mode,
+ * entered by a waiter that waited longer than starve_ns: Unlock hands the lock to the first waiter,
+ * new arrivals queue at the tail. bit 0 locked    set by whoever owns it; missed: two owners bit 1
+ * woken     somebody is awake and will look: Unlock wakes nobody; set wrongly: a waiter sleeps for
+ * ever bit 2 starving  see above; set while the waiter count is 0: nobody clears it */
 #include "objs.h"
 
 enum { MUTEX_LOCKED = 1, MUTEX_WOKEN = 2, MUTEX_STARVING = 4, MUTEX_SHIFT = 3 };
@@ -17,7 +18,8 @@ static enum waitreason lock_reason(enum waitreason named)
     return prof->mutex_reasons ? named : waitReasonSemacquire;
 }
 
-/* proc.go sync_runtime_canSpin: only if somebody else can be running and nothing waits on this P. */
+/* proc.go sync_runtime_canSpin: only if somebody else can be running and nothing waits on this P.
+ */
 static bool sync_canSpin(int64_t iter)
 {
     if (iter >= prof->mutex_spin || host_ncpu() <= 1)
@@ -49,11 +51,14 @@ static int32_t lockSlow_next(int32_t old, bool starving, bool awoke)
 /* Tells Unlock that somebody is awake already. */
 static bool set_woken(struct smutex *m, int32_t old)
 {
-    return (old & MUTEX_WOKEN) == 0 && old >> MUTEX_SHIFT != 0 && a_cas(&m->state, old, old | MUTEX_WOKEN);
+    return (old & MUTEX_WOKEN) == 0 && old >> MUTEX_SHIFT != 0 &&
+           a_cas(&m->state, old, old | MUTEX_WOKEN);
 }
 
-/* mutex.go lockSlow, up to the semaphore. waitStart 0: has not waited yet; it lives in gp->opval across the wait. */
-static enum opres lockSlow(struct g *gp, struct smutex *m, int64_t waitStart, bool starving, bool awoke)
+/* mutex.go lockSlow, up to the semaphore. waitStart 0: has not waited yet; it lives in gp->opval
+ * across the wait. */
+static enum opres lockSlow(struct g *gp, struct smutex *m, int64_t waitStart, bool starving,
+                           bool awoke)
 {
     int64_t iter = 0;
     int32_t old = a_load_rlx(&m->state);
@@ -108,7 +113,8 @@ static enum opres mutex_lock(struct g *gp, struct smutex *m)
 static bool mutex_trylock(struct smutex *m)
 {
     int32_t old = a_load_rlx(&m->state);
-    return (old & (MUTEX_LOCKED | MUTEX_STARVING)) == 0 && a_cas(&m->state, old, old | MUTEX_LOCKED);
+    return (old & (MUTEX_LOCKED | MUTEX_STARVING)) == 0 &&
+           a_cas(&m->state, old, old | MUTEX_LOCKED);
 }
 
 /* mutex.go unlockSlow. */
@@ -202,7 +208,8 @@ static enum opres rw_unlock(struct g *gp, struct rwmutex *rw)
         return OP_DONE;
     }
     for (; r > 0; r--)
-        (void)semrelease1(gp, &rw->readerSem, /*handoff*/ false); /* without hand-off: never yields */
+        (void)semrelease1(gp, &rw->readerSem,
+                          /*handoff*/ false); /* without hand-off: never yields */
     return mutex_unlock(gp, &rw->w);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sync.Pool and the weighted semaphore of golang.org/x/sync.
  *
- * Pool: per P one private slot and a shared stack, of which the owner takes the newest and others the oldest. Go's shared part is a
- * lock-free chain of rings; here a lock per P stands for it. What a pool keeps is dropped by the second GC after its last use. */
+ * Pool: per P one private slot and a shared stack, of which the owner takes the newest and others
+ * the oldest. Go's shared part is a lock-free chain of rings; here a lock per P stands for it. What
+ * a pool keeps is dropped by the second GC after its last use. */
 #include "objs.h"
 
 enum { POOL_SHARED = 128 };
@@ -29,7 +30,8 @@ static struct pool *pool_make(void)
     return o;
 }
 
-/* sync/pool.go Put. A full shared part grows in Go; here the value is dropped, as a GC might have done. */
+/* sync/pool.go Put. A full shared part grows in Go; here the value is dropped, as a GC might have
+ * done. */
 static void pool_put(struct pool *o, int64_t v)
 {
     struct m *mp = acquirem();
@@ -118,7 +120,8 @@ static bool weighted_try(struct weighted *w, int64_t n)
     return ok;
 }
 
-/* Acquire with a background context. A request above the size never succeeds; it waits for its context, for ever. */
+/* Acquire with a background context. A request above the size never succeeds; it waits for its
+ * context, for ever. */
 static enum opres weighted_acquire(struct g *gp, struct weighted *w, int64_t n)
 {
     work(sema_op);

@@ -8,9 +8,16 @@
 void as_init(struct as *a)
 {
     memset(a, 0, sizeof *a);
-    a->p = (struct program){.code = a->code, .funcs = a->funcs, .objects = a->objects, .selects = a->selects,
-                            .cases = a->cases, .strings = a->strings, .dists = a->dists, .groups = a->groups,
-                            .spans = a->spans, .arrivals = a->arrivals};
+    a->p = (struct program){.code = a->code,
+                            .funcs = a->funcs,
+                            .objects = a->objects,
+                            .selects = a->selects,
+                            .cases = a->cases,
+                            .strings = a->strings,
+                            .dists = a->dists,
+                            .groups = a->groups,
+                            .spans = a->spans,
+                            .arrivals = a->arrivals};
 }
 
 static void end_func(struct as *a)
@@ -93,7 +100,10 @@ void as_jump(struct as *a, enum op op, int ra, int rb, int64_t imm, int label)
 }
 
 void as_const(struct as *a, int reg, int64_t v) { as_op(a, OP_CONST, reg, 0, 0, 0, v); }
-void as_go(struct as *a, int func, int arg0, int nargs) { as_op(a, OP_GO, arg0, nargs, 0, func, -1); }
+void as_go(struct as *a, int func, int arg0, int nargs)
+{
+    as_op(a, OP_GO, arg0, nargs, 0, func, -1);
+}
 void as_call(struct as *a, int func, int arg0, int nargs, int result)
 {
     as_op(a, OP_CALL, arg0, nargs, result, func, 0);
@@ -104,9 +114,18 @@ void as_sleep(struct as *a, int64_t ns) { as_op(a, OP_SLEEP, 0, NOREG, 0, -1, ns
 void as_obj(struct as *a, enum op op, int obj) { as_op(a, op, 0, 0, 0, obj, 0); }
 void as_send(struct as *a, int ch, int reg) { as_op(a, OP_SEND, reg, 0, 0, ch, 0); }
 void as_recv(struct as *a, int ch, int reg) { as_op(a, OP_RECV, reg, NOREG, 0, ch, 0); }
-void as_print(struct as *a, const char *text) { as_op(a, OP_PRINT, 0, 0, 0, as_string(a, text), 0); }
-void as_print1(struct as *a, const char *fmt, int reg) { as_op(a, OP_PRINT, reg, 1, 0, as_string(a, fmt), 0); }
-void as_print2(struct as *a, const char *fmt, int reg) { as_op(a, OP_PRINT, reg, 2, 0, as_string(a, fmt), 0); }
+void as_print(struct as *a, const char *text)
+{
+    as_op(a, OP_PRINT, 0, 0, 0, as_string(a, text), 0);
+}
+void as_print1(struct as *a, const char *fmt, int reg)
+{
+    as_op(a, OP_PRINT, reg, 1, 0, as_string(a, fmt), 0);
+}
+void as_print2(struct as *a, const char *fmt, int reg)
+{
+    as_op(a, OP_PRINT, reg, 2, 0, as_string(a, fmt), 0);
+}
 void as_plain(struct as *a, enum op op) { as_op(a, op, 0, 0, 0, 0, 0); }
 
 const struct program *as_done(struct as *a)

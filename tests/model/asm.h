@@ -13,7 +13,8 @@
  *     as_run(&r, &a, (struct as_opts){.release = 27, .procs = 1});
  *     CHECK_STR(r.out, "5\n");
  *
- * A function ends where the next one begins; the last one is main. Calls forward go through as_later. */
+ * A function ends where the next one begins; the last one is main. Calls forward go through
+ * as_later. */
 #ifndef GMPSIM_TESTS_MODEL_ASM_H
 #define GMPSIM_TESTS_MODEL_ASM_H
 
@@ -52,9 +53,9 @@ void as_case(struct as *a, bool send, int obj, int hreg, int reg);
 /* All fields; gives the index of the instruction. */
 uint32_t as_op(struct as *a, enum op op, int ra, int rb, int rc, int32_t d, int64_t imm);
 
-int as_label(struct as *a);          /* a new one, not placed */
-void as_place(struct as *a, int l);  /* here */
-int as_here(struct as *a);           /* new and placed */
+int as_label(struct as *a);         /* a new one, not placed */
+void as_place(struct as *a, int l); /* here */
+int as_here(struct as *a);          /* new and placed */
 void as_jump(struct as *a, enum op op, int ra, int rb, int64_t imm, int label);
 
 /* Shorthands. */
@@ -70,7 +71,7 @@ void as_recv(struct as *a, int ch, int reg);
 void as_print(struct as *a, const char *text);
 void as_print1(struct as *a, const char *fmt, int reg);
 void as_print2(struct as *a, const char *fmt, int reg); /* reg, reg + 1 */
-void as_plain(struct as *a, enum op op); /* no operands: GOSCHED, LOCKOS, ... */
+void as_plain(struct as *a, enum op op);                /* no operands: GOSCHED, LOCKOS, ... */
 
 /* Finishes the program: main is the function defined last. Checks it. */
 const struct program *as_done(struct as *a);
@@ -78,11 +79,11 @@ const struct program *as_done(struct as *a);
 /* ---- running on the virtual host ---- */
 
 struct as_opts {
-    int release;        /* 0: the latest */
-    int procs, cpus;    /* 0: 1, dedicated */
+    int release;     /* 0: the latest */
+    int procs, cpus; /* 0: 1, dedicated */
     uint64_t seed;
-    int64_t until_ms;   /* 0: 100 s */
-    const char *rule;   /* one override, NULL none */
+    int64_t until_ms; /* 0: 100 s */
+    const char *rule; /* one override, NULL none */
     int64_t value;
     const char *rule2;
     int64_t value2;
@@ -92,9 +93,9 @@ enum as_end { AS_STOPPED, AS_IDLE, AS_TIME, AS_FINDING, AS_THROWN };
 
 struct as_result {
     enum as_end end;
-    int kind;           /* enum finding_kind */
-    char text[2048];    /* of the finding */
-    char out[1 << 16];  /* prints */
+    int kind;          /* enum finding_kind */
+    char text[2048];   /* of the finding */
+    char out[1 << 16]; /* prints */
     size_t nout;
     uint64_t fingerprint, now_ps;
     uint64_t counters[COUNTER_COUNT];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Channels: what a send, a receive and a close do to whom, and in which order waiters run afterwards (facts 4.1, 4.2, 9).
- * Method: small programs at GOMAXPROCS=1, where Go's order is fixed, on every release. */
+/* Channels: what a send, a receive and a close do to whom, and in which order waiters run
+ * afterwards (facts 4.1, 4.2, 9). Method: small programs at GOMAXPROCS=1, where Go's order is
+ * fixed, on every release. */
 #include "asm.h"
 #include "harness.h"
 
@@ -216,7 +217,8 @@ TEST_CASE(Chan, SumsAreRightOnManyPs)
 {
     enum { WORKERS = 8, ITEMS = 200 };
     as_init(&a);
-    int ch = as_object(&a, OBJ_CHAN, 3), wg = as_object(&a, OBJ_WAITGROUP, 0), done = as_object(&a, OBJ_WAITGROUP, 0);
+    int ch = as_object(&a, OBJ_CHAN, 3), wg = as_object(&a, OBJ_WAITGROUP, 0),
+        done = as_object(&a, OBJ_WAITGROUP, 0);
     int sum = as_object(&a, OBJ_VAR, 0);
     int producer = as_func(&a, "producer", 1, 4);
     as_const(&a, 1, ITEMS);

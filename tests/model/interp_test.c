@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interpreter: arithmetic, control, variables, spawn order, preemption of loops, and the check of programs. */
+/* The interpreter: arithmetic, control, variables, spawn order, preemption of loops, and the check
+ * of programs. */
 #include "asm.h"
 #include "harness.h"
 
@@ -45,7 +46,8 @@ TEST_CASE(Interp, ArithmeticIsGos)
     binary(OP_LT, -1, 0);
     binary(OP_MAX, -1, 4);
     as_ret(&a);
-    check_out("-9223372036854775808 9223372036854775807 -2 -3 -1 -9223372036854775808 0 4611686018427387904 0 -4 -1 5 1 4 ");
+    check_out("-9223372036854775808 9223372036854775807 -2 -3 -1 -9223372036854775808 0 "
+              "4611686018427387904 0 -4 -1 5 1 4 ");
 }
 
 TEST_CASE(Interp, ControlFlow)
@@ -277,6 +279,44 @@ TEST_CASE(Interp, RunsAreTheSameTwice)
     }
 }
 
+/* NumGoroutine counts the user's, LockOSThread nests, GOMAXPROCS gives the old value, memory and
+ * marks just pass. */
+TEST_CASE(Interp, RuntimeCalls)
+{
+    as_init(&a);
+    int ch = as_object(&a, OBJ_CHAN, 0);
+    a.spans[a.p.nspans++] = "request";
+    int f = as_func(&a, "f", 0, 2);
+    as_recv(&a, ch, 0);
+    as_ret(&a);
+    as_func(&a, "main", 0, 4);
+    as_op(&a, OP_SPANB, NOREG, NOREG, 0, 0, 0);
+    as_go(&a, f, 0, 0);
+    as_op(&a, OP_NUMGOROUTINE, 0, 0, 0, 0, 0);
+    as_plain(&a, OP_LOCKOS);
+    as_plain(&a, OP_LOCKOS);
+    as_plain(&a, OP_GOSCHED);
+    as_plain(&a, OP_UNLOCKOS);
+    as_plain(&a, OP_UNLOCKOS);
+    as_plain(&a, OP_UNLOCKOS);
+    as_op(&a, OP_GOMAXPROCS, 1, NOREG, 0, 0, 3);
+    as_op(&a, OP_GOMAXPROCS, 2, NOREG, 0, 0, 0);
+    as_op(&a, OP_ALLOC, 1, NOREG, 0, -1, 1000);
+    as_op(&a, OP_FREE, 0, NOREG, 0, -1, 1000);
+    as_plain(&a, OP_GC);
+    as_op(&a, OP_MARK, NOREG, 0, 0, as_string(&a, "here"), 0);
+    as_op(&a, OP_SPANE, NOREG, 0, 0, 0, 0);
+    as_op(&a, OP_PRINT, 0, 3, 0, as_string(&a, "%d %d %d"), 0);
+    as_ret(&a);
+    EACH_RELEASE(rel)
+    {
+        as_run(&r, &a, (struct as_opts){.release = rel, .procs = 2});
+        CHECK_STR(r.text, "");
+        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_STR(r.out, "2 2 3");
+    }
+}
+
 /* ---- program_check ---- */
 
 static const char *check_text(void)
@@ -355,73 +395,105 @@ TEST_CASE(Program, FunctionsMustEnd)
     CHECK_HAS(check_text(), "out of range");
 }
 
-/* Random instructions: either refused, or safe to run for a while. */
+TEST_CASE(Program, FindsTheFunctionOfAnInstruction)
+{
+    as_init(&a);
+    as_func(&a, "one", 0, 0);
+    as_plain(&a, OP_NOP);
+    as_ret(&a);
+    as_func(&a, "two", 0, 0);
+    as_ret(&a);
+    CHECK_STR(check_text(), "");
+    CHECK_EQ(program_func_at(&a.p, 0), 0);
+    CHECK_EQ(program_func_at(&a.p, 1), 0);
+    CHECK_EQ(program_func_at(&a.p, 2), 1);
+    CHECK_EQ(program_func_at(&a.p, 3), -1);
+}
+
+/* ---- random programs: what passes the check is safe to run ---- */
+
+static uint64_t random_state;
+static uint32_t random_bits(void)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(random_state >> 32);
+}
+
+/* An instruction that is often legal: fields that must be 0 are. */
+static void random_insn(int func)
+{
+    uint32_t x = random_bits();
+    struct insn in = {(uint8_t)(x % OPS),
+                      (uint8_t)(x >> 11 & 3),
+                      (uint8_t)(x >> 13 & 3),
+                      (uint8_t)(x >> 15 & 3),
+                      0,
+                      0};
+    const struct op_info *o = &op_infos[in.op];
+    if (o->d > D_OBJ)
+        in.d = (int32_t)(x >> 8 & 7) - 1;
+    else if (o->d == D_TG)
+        in.d = (int32_t)a.funcs[func].entry + (int32_t)(x >> 20 & 7);
+    else if (o->d == D_FN)
+        in.d = (int32_t)(x >> 20 & 3);
+    else if (o->d == D_DO || o->d == D_SO || o->d == D_FO)
+        in.d = -1;
+    if (o->a == N_)
+        in.a = 0;
+    if (o->b == N_ || o->b == CT)
+        in.b = 0;
+    if (o->c == N_ || o->c == CT || (o->c == HR && in.d >= 0))
+        in.c = 0;
+    if (o->imm != N_)
+        in.imm = o->imm == IG ? -1 : (int64_t)(x >> 24 & 3);
+    as_op(&a, (enum op)in.op, in.a, in.b, in.c, in.d, in.imm);
+}
+
+static void random_program(void)
+{
+    static const enum object_kind kinds[] = {OBJ_CHAN,    OBJ_MUTEX, OBJ_VAR, OBJ_WAITGROUP,
+                                             OBJ_RWMUTEX, OBJ_ONCE,  OBJ_POOL};
+    as_init(&a);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        as_object(&a, kinds[i], i == 0);
+    as_string(&a, "");
+    as_select(&a, true);
+    as_case(&a, true, 0, 0, 1);
+    as_case(&a, false, OBJ_REG, 1, 1);
+    for (int f = 0; f < 3; f++) {
+        as_func(&a, "f", 0, 3);
+        for (int i = 0; i < 6; i++)
+            random_insn(f);
+        as_ret(&a);
+    }
+}
+
+/* Replaces what is refused, one instruction after the other. */
+static bool repair(void)
+{
+    for (uint32_t i = 0; i < a.p.ncode && check_text()[0] != 0; i++) {
+        struct insn before = a.code[i];
+        a.code[i] = (struct insn){OP_NOP, 0, 0, 0, 0, 0};
+        if (check_text()[0] != 0 && strstr(check_text(), "does not end") != NULL)
+            a.code[i] = before;
+    }
+    return check_text()[0] == 0;
+}
+
 TEST_CASE(Program, WhatPassesTheCheckIsSafe)
 {
-    uint64_t s = 1;
     int ran = 0;
+    random_state = 1;
     for (int round = 0; round < 2000; round++) {
-        as_init(&a);
-        as_object(&a, OBJ_CHAN, 1);
-        as_object(&a, OBJ_MUTEX, 0);
-        as_object(&a, OBJ_VAR, 3);
-        as_object(&a, OBJ_WAITGROUP, 0);
-        as_object(&a, OBJ_RWMUTEX, 0);
-        as_object(&a, OBJ_ONCE, 0);
-        as_object(&a, OBJ_POOL, 0);
-        as_string(&a, "");
-        int sel = as_select(&a, true);
-        as_case(&a, true, 0, 0, 1);
-        as_case(&a, false, OBJ_REG, 1, 1);
-        (void)sel;
-        for (int f = 0; f < 3; f++) {
-            as_func(&a, "f", 0, 3);
-            for (int i = 0; i < 6; i++) {
-                s = s * 6364136223846793005u + 1442695040888963407u;
-                uint32_t x = (uint32_t)(s >> 32), obj = x >> 8 & 7;
-                struct insn in = {(uint8_t)(x % OPS), (uint8_t)(x >> 11 & 3), (uint8_t)(x >> 13 & 3),
-                                  (uint8_t)(x >> 15 & 3), 0, 0};
-                const struct op_info *o = &op_infos[in.op];
-                if (o->a == N_)
-                    in.a = 0;
-                if (o->b == N_ || o->b == CT)
-                    in.b = 0;
-                if (o->c == N_ || o->c == CT)
-                    in.c = 0;
-                if (o->d > D_OBJ) {
-                    in.d = (int32_t)obj - 1;
-                    in.c = o->c == HR && in.d >= 0 ? 0 : in.c;
-                } else if (o->d == D_TG) {
-                    in.d = (int32_t)a.funcs[f].entry + (int32_t)(x >> 20 & 7);
-                } else if (o->d == D_FN) {
-                    in.d = (int32_t)(x >> 20 & 3);
-                } else if (o->d == D_DO || o->d == D_SO || o->d == D_FO) {
-                    in.d = -1;
-                }
-                if (o->imm != N_)
-                    in.imm = o->imm == IG ? -1 : (int64_t)(x >> 24 & 3);
-                /* Keep those that pass. */
-                as_op(&a, in.op, in.a, in.b, in.c, in.d, in.imm);
-            }
-            as_ret(&a);
-        }
-        for (uint32_t i = 0; i < a.p.ncode; i++) { /* replace what is refused, one by one */
-            a.funcs[0].end = a.funcs[1].entry;
-            a.funcs[1].end = a.funcs[2].entry;
-            if (check_text()[0] == 0)
-                break;
-            struct as save = a;
-            a.code[i] = (struct insn){OP_NOP, 0, 0, 0, 0, 0};
-            if (check_text()[0] != 0 && strstr(check_text(), "does not end") != NULL)
-                a = save;
-        }
-        if (check_text()[0] != 0)
+        random_program();
+        if (!repair())
             continue;
         a.done = true;
         ran++;
-        as_run(&r, &a, (struct as_opts){.release = 13 + round % 15, .procs = 1 + round % 3, .until_ms = 1});
+        int release = 13 + round % 15;
+        as_run(&r, &a, (struct as_opts){.release = release, .procs = 1 + round % 3, .until_ms = 1});
         if (r.end == AS_THROWN)
-            FAIL_CASE("round %d, release %d: %s", round, 13 + round % 15, r.text);
+            FAIL_CASE("round %d, release %d: %s", round, release, r.text);
     }
     CHECK_GT(ran, 1500);
 }

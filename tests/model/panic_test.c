@@ -30,7 +30,10 @@ static void check_dies(int kind, const char *text)
     }
 }
 
-static void as_defer(int func, int arg0, int nargs) { as_op(&a, OP_DEFER, arg0, nargs, 0, func, 0); }
+static void as_defer(int func, int arg0, int nargs)
+{
+    as_op(&a, OP_DEFER, arg0, nargs, 0, func, 0);
+}
 static void as_panic(const char *text) { as_op(&a, OP_PANIC, NOREG, 0, 0, as_string(&a, text), 0); }
 
 /* show(x) prints x; recoverer(x) prints what it recovers */
@@ -143,7 +146,8 @@ TEST_CASE(Recover, ValuesAndRuntimeErrors)
         as_call(&a, f, 0, 1, NOREG);
     }
     as_ret(&a);
-    check_all("recovered(-12) recovered(runtime error: integer divide by zero) recovered(close of closed channel) "
+    check_all("recovered(-12) recovered(runtime error: integer divide by zero) recovered(close of "
+              "closed channel) "
               "recovered(send on closed channel) nothing ");
 }
 
@@ -161,6 +165,21 @@ TEST_CASE(Panic, UnrecoveredRunsAllDefersAndPrintsTheChain)
     as_ret(&a);
     check_dies(FIND_PANIC, "panic: one\n\tpanic: two\n\ngoroutine 1 [running]:\nmain.second");
     CHECK_STR(r.out, "4 ");
+}
+
+TEST_CASE(Panic, ARaisedAgainPanicIsPrintedOnceFrom25)
+{
+    helpers();
+    int again = as_func(&a, "again", 0, 2);
+    as_op(&a, OP_RECOVER, NOREG, NOREG, 0, 0, 0);
+    as_panic("boom");
+    as_func(&a, "main", 0, 2);
+    as_defer(again, 0, 0);
+    as_panic("boom");
+    as_run(&r, &a, (struct as_opts){.release = 24});
+    CHECK_HAS(r.text, "panic: boom [recovered]\n\tpanic: boom\n");
+    as_run(&r, &a, (struct as_opts){.release = 25});
+    CHECK_HAS(r.text, "panic: boom [recovered, repanicked]\n\ngoroutine 1");
 }
 
 /* A panic in a deferred call replaces the first one; the recovery of the second ends both. */
@@ -290,7 +309,8 @@ TEST_CASE(Goexit, OfMainWithNobodyLeft)
     as_init(&a);
     as_func(&a, "main", 0, 2);
     as_plain(&a, OP_GOEXIT);
-    check_dies(FIND_DEADLOCK, "fatal error: no goroutines (main called runtime.Goexit) - deadlock!");
+    check_dies(FIND_DEADLOCK,
+               "fatal error: no goroutines (main called runtime.Goexit) - deadlock!");
 }
 
 TEST_CASE(Exit, StatusAndAssert)

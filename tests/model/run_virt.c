@@ -50,8 +50,11 @@ void as_run(struct as_result *r, struct as *a, struct as_opts o)
     struct vm_opts vo = {.seed = o.seed + 1, .cpus = o.cpus, .sighandler = core_virt.sighandler};
     if (!vm_init(&f, &vo))
         FAIL_CASE("vm_init: %s", f.text);
-    struct world_opts wo = {.profile = &prof, .program = program, .procs = o.procs != 0 ? o.procs : 1,
-                            .print = take_print, .arg = r};
+    struct world_opts wo = {.profile = &prof,
+                            .program = program,
+                            .procs = o.procs != 0 ? o.procs : 1,
+                            .print = take_print,
+                            .arg = r};
     void *arg;
     struct hostm *m0 = core_virt.init(&wo, &arg);
     vm_start(m0, core_virt.run_m0, arg);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* select: which case wins, that a wait leaves nothing behind, fairness as a distribution (facts 4.3). */
+/* select: which case wins, that a wait leaves nothing behind, fairness as a distribution
+ * (facts 4.3). */
 #include "asm.h"
 #include "harness.h"
 
@@ -19,7 +20,10 @@ static void check_all(const char *out)
     }
 }
 
-static void op_select(int table, int chosen, int ok) { as_op(&a, OP_SELECT, chosen, ok, 0, table, 0); }
+static void op_select(int table, int chosen, int ok)
+{
+    as_op(&a, OP_SELECT, chosen, ok, 0, table, 0);
+}
 
 TEST_CASE(Select, TheReadyCaseWinsAndDefaultOnlyWithoutOne)
 {
@@ -171,7 +175,8 @@ TEST_CASE(Select, TwoSelectsMeet)
     }
 }
 
-/* 1000 choices between cases that are all ready: each gets its share. 20 cases take the path of large selects. */
+/* 1000 choices between cases that are all ready: each gets its share. 20 cases take the path of
+ * large selects. */
 static void fairness(int cases, int low, int high)
 {
     as_init(&a);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Semaphores and package sync: who is woken, in which order they run, starvation, and what dies how (facts 4.4 to 4.6, 9). */
+/* Semaphores and package sync: who is woken, in which order they run, starvation, and what dies how
+ * (facts 4.4 to 4.6, 9). */
 #include "asm.h"
 #include "harness.h"
 
@@ -71,7 +72,8 @@ TEST_CASE(WaitGroup, MisuseDies)
 static void cond_program(enum op wake, int wakes)
 {
     as_init(&a);
-    int mu = as_object(&a, OBJ_MUTEX, 0), cond = as_object(&a, OBJ_COND, mu), all = as_object(&a, OBJ_WAITGROUP, 0);
+    int mu = as_object(&a, OBJ_MUTEX, 0), cond = as_object(&a, OBJ_COND, mu),
+        all = as_object(&a, OBJ_WAITGROUP, 0);
     int f = as_func(&a, "f", 1, 2);
     as_obj(&a, OP_LOCK, mu);
     as_obj(&a, OP_CWAIT, cond);
@@ -212,11 +214,13 @@ TEST_CASE(Mutex, TryLockAndNil)
     as_func(&a, "main", 0, 2);
     as_op(&a, OP_LOCK, 0, 0, 0, OBJ_REG, 0);
     as_ret(&a);
-    check_dies(FIND_PANIC, "panic: runtime error: invalid memory address or nil pointer dereference");
+    check_dies(FIND_PANIC,
+               "panic: runtime error: invalid memory address or nil pointer dereference");
 }
 
-/* Normal mode: the running goroutine takes the lock again before the woken waiter gets to run, until the waiter has waited for
- * 1 ms. Then the mutex starves: the unlock hands over, and the waiter runs at once. */
+/* Normal mode: the running goroutine takes the lock again before the woken waiter gets to run,
+ * until the waiter has waited for 1 ms. Then the mutex starves: the unlock hands over, and the
+ * waiter runs at once. */
 static void starving_program(int64_t hold_ns)
 {
     as_init(&a);
@@ -252,14 +256,16 @@ TEST_CASE(Mutex, RunningGoroutineBeatsTheWokenOne)
 TEST_CASE(Mutex, StarvingWaiterIsHandedTheLock)
 {
     starving_program(2000000);
-    /* Round 4 is lost to main; the waiter then finds that it waited over 1 ms and marks the mutex. */
+    /* Round 4 is lost to main; the waiter then finds that it waited over 1 ms and marks the mutex.
+     */
     check_all("m4 w m3 m2 m1 ");
 }
 
 TEST_CASE(Mutex, CountsAreRightOnManyPs)
 {
     as_init(&a);
-    int mu = as_object(&a, OBJ_MUTEX, 0), wg = as_object(&a, OBJ_WAITGROUP, 0), n = as_object(&a, OBJ_VAR, 0);
+    int mu = as_object(&a, OBJ_MUTEX, 0), wg = as_object(&a, OBJ_WAITGROUP, 0),
+        n = as_object(&a, OBJ_VAR, 0);
     int f = as_func(&a, "f", 0, 4);
     as_const(&a, 0, 50);
     int loop = as_here(&a);
