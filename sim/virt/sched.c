@@ -113,7 +113,7 @@ static void event_pushed(uint64_t time)
 
 uint32_t vm_event_(uint64_t time, enum vm_event kind, uint64_t arg)
 {
-    uint32_t handle = eventq_push_handle(&vm_w_.queue, time, vm_w_.seq++, (uint64_t)kind << 56 | arg);
+    uint32_t handle = eventq_push(&vm_w_.queue, time, vm_w_.seq++, (uint64_t)kind << 56 | arg);
 
     event_pushed(time);
     vm_w_.bookkeeping += kind >= VE_BOOKKEEPING;
