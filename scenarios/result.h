@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_SCENARIOS_RESULT_H
+#define GMPSIM_SCENARIOS_RESULT_H
+
+/* What one run of a scenario came to: filled by run/, checked by expect.c, printed by the command.
+ * Everything it points to belongs to whoever ran the world and lives until run_free(). */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/api.h"
+#include "sim/base/hist.h"
+
+enum run_end {
+    RUN_FINISHED, /* main returned, or os.Exit(0) */
+    RUN_FINDING,  /* the world reported one: kind and text */
+    RUN_IDLE,     /* nothing will ever happen again, and the runtime did not notice */
+    RUN_TIME,     /* the virtual clock reached the limit given by --until */
+    RUN_LIMIT,    /* a stated limit of the simulation was crossed */
+    RUN_BROKEN,   /* the simulator broke one of its own rules */
+    RUN_ENDS
+};
+
+/* A goroutine of the program that had not ended when the world did. */
+struct run_g {
+    uint64_t goid;
+    const char *group;  /* its group, or else the name of its function */
+    const char *func;   /* of the current frame */
+    const char *status; /* Go's word: "waiting", "runnable", "running", "syscall", ... */
+    const char *reason; /* Go's wait reason, "" when it does not wait */
+    int64_t since_ns;   /* waits since; virtual time */
+    uint32_t line;      /* of the scenario, 0: not known */
+    bool blocked;       /* it waits, and neither a timer nor a descriptor will wake it */
+};
+
+struct run_span {
+    const char *name;
+    struct hist *latency; /* ns */
+    uint64_t open;        /* began and did not end */
+};
+
+/* Sums over all goroutines of a group. */
+struct run_group {
+    const char *name;
+    uint64_t created, exited;
+    uint64_t running_ps, runnable_ps, waiting_ps, syscall_ps;
+    struct hist *life; /* ns from go statement to end */
+    struct hist *wait; /* ns from runnable to running, once per start */
+};
+
+/* What a P did with its time. */
+enum p_class {
+    PC_USER,      /* ran the program's goroutines */
+    PC_SCHED,     /* was in the scheduler, not spinning */
+    PC_SPIN,      /* looked for work */
+    PC_GC,        /* ran goroutines of the runtime, or assisted the collector */
+    PC_SYSCALL,   /* its goroutine was in a system call and it was not taken away */
+    PC_IDLE,      /* nobody had it */
+    PC_THROTTLED, /* its M ran out of CPU quota */
+    PC_NOCPU,     /* its M waited for a CPU */
+    PC_COUNT
+};
+extern const char *const p_class_names[PC_COUNT];
+
+struct run_result {
+    enum run_end end;
+    int kind;         /* enum finding_kind, FIND_NONE unless RUN_FINDING */
+    const char *text; /* of the finding, limit or broken rule; "" otherwise */
+    const char *out;  /* the program's prints */
+    size_t out_size;
+    uint64_t now_ps; /* makespan: virtual time at the end */
+    uint64_t fingerprint;
+    uint64_t records; /* events in the fingerprint */
+    int32_t procs;    /* GOMAXPROCS at the end */
+    uint64_t counters[COUNTER_COUNT];
+    struct run_g *gs; /* not ended; by goid */
+    size_t ngs;
+    struct run_span *spans; /* as many as the program names */
+    size_t nspans;
+    struct run_group *groups; /* those that had goroutines */
+    size_t ngroups;
+    struct hist *runq_wait; /* ns, all goroutines */
+    uint64_t p_ps[PC_COUNT];
+    uint64_t runnable_max, runnable_area; /* runnable goroutines: highest, and sum of count * ns */
+    uint64_t nr_periods, nr_throttled, throttled_ps, cpu_ps;
+    uint32_t threads;
+};
+
+const char *run_end_name(enum run_end end);
+/* The verdict in one or two words: "finished", "deadlock", "panic", ... */
+const char *run_verdict(const struct run_result *r);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The top level of a scenario file. */
+#include "scenarios/scenario.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/compile.h"
+
+int compile_profiles(struct cc *c, const cJSON *v, int *out)
+{
+    int n = 0;
+    const cJSON *first = cJSON_IsArray(v) ? v->child : v;
+    for (const cJSON *p = first; p != NULL; p = cJSON_IsArray(v) ? p->next : NULL) {
+        int release = profile_parse(json_string(c->doc, p));
+        if (release < 0)
+            json_bad(c->doc, p, false, "no profile \"%.40s\"; they are go1.%d to go1.%d and latest",
+                     p->valuestring, PROFILE_FIRST, PROFILE_LATEST);
+        if (n == SCENARIO_PROFILES_MAX)
+            json_bad(c->doc, p, false, "more than %d profiles", SCENARIO_PROFILES_MAX);
+        out[n++] = release;
+    }
+    return n;
+}
+
+static void compile_rules(struct cc *c, const cJSON *rules)
+{
+    if (rules == NULL)
+        return;
+    json_want_object(c->doc, rules);
+    const char **names = pool_alloc(c->pool, (profile_rules_count + 1) * sizeof *names);
+    for (size_t i = 0; i < profile_rules_count; i++)
+        names[i] = profile_rules[i].name;
+    json_keys(c->doc, rules, names);
+    struct profile check;
+    (void)profile_init(&check, PROFILE_LATEST);
+    for (const cJSON *r = rules->child; r != NULL; r = r->next) {
+        int64_t v;
+        if (!constant_value(r, &v))
+            v = json_int(c->doc, r, INT64_MIN, INT64_MAX);
+        if (c->s->nrules == SCENARIO_RULES_MAX)
+            json_bad(c->doc, r, true, "more than %d rules", SCENARIO_RULES_MAX);
+        if (profile_set(&check, r->string, v) != 0)
+            json_bad(c->doc, r, false, "value out of range for %s", r->string);
+        c->s->rules[c->s->nrules++] = (struct scenario_rule){pool_text(c->pool, r->string), v};
+    }
+}
+
+static void compile_host(struct cc *c, const cJSON *host)
+{
+    static const char *const keys[] = {"cpus", "quota", "period", NULL};
+    if (host == NULL)
+        return;
+    json_want_object(c->doc, host);
+    json_keys(c->doc, host, keys);
+    const cJSON *cpus = json_member(host, "cpus"), *quota = json_member(host, "quota");
+    if (cpus != NULL && !(cJSON_IsString(cpus) && strcmp(cpus->valuestring, "dedicated") == 0))
+        c->s->cpus = (int32_t)json_int(c->doc, cpus, 1, 4096);
+    c->s->period_us = json_duration_or(c->doc, host, "period", 100000000) / 1000;
+    if (c->s->period_us < 1000 || c->s->period_us > 1000000)
+        json_bad(c->doc, json_need(c->doc, host, "period"), false, "a period is from 1ms to 1s");
+    if (quota != NULL) {
+        c->s->quota_us = json_milli(c->doc, quota, 4096) * c->s->period_us / 1000;
+        if (c->s->quota_us < 1000)
+            json_bad(c->doc, quota, false, "a quota below 1 ms per period");
+    }
+}
+
+/* { "name": {"params": [...], "do": [...]} } or { "name": [...] } */
+static void declare_functions(struct cc *c, const cJSON *funcs)
+{
+    static const char *const keys[] = {"params", "do", "why", NULL};
+    if (funcs == NULL)
+        return;
+    json_want_object(c->doc, funcs);
+    for (const cJSON *f = funcs->child; f != NULL; f = f->next) {
+        if (strcmp(f->string, "main") == 0)
+            json_bad(c->doc, f, true, "main is a key of its own");
+        if (cJSON_IsArray(f)) {
+            func_add(c, f->string, f, f);
+            continue;
+        }
+        json_want_object(c->doc, f);
+        json_keys(c->doc, f, keys);
+        int32_t n = func_add(c, f->string, f, json_need(c->doc, f, "do"));
+        const cJSON *params = json_member(f, "params");
+        if (params == NULL)
+            continue;
+        json_want_array(c->doc, params);
+        struct funcdef *d = &c->defs[n];
+        d->params = pool_alloc(c->pool,
+                               ((size_t)cJSON_GetArraySize(params) + 1) * sizeof *d->params);
+        for (const cJSON *p = params->child; p != NULL; p = p->next) {
+            if (d->nparams == 64)
+                json_bad(c->doc, p, false, "more than 64 parameters");
+            d->params[d->nparams++] = pool_text(c->pool, json_string(c->doc, p));
+        }
+    }
+}
+
+static void compile_seed(struct cc *c, const cJSON *v)
+{
+    if (v == NULL)
+        return;
+    c->s->has_seed = true;
+    c->s->seed = (uint64_t)json_int(c->doc, v, 0, INT64_C(1) << 53);
+}
+
+static void finish_program(struct cc *c)
+{
+    struct program *p = &c->s->program;
+    p->code = c->code;
+    p->lines = c->lines;
+    p->funcs = c->funcs;
+    p->objects = c->objects;
+    p->selects = c->selects;
+    p->cases = c->cases;
+    p->strings = c->strings;
+    p->dists = c->dists;
+    p->groups = c->groups;
+    p->spans = c->spans;
+    p->arrivals = c->arrivals;
+    char text[300];
+    if (!program_check(p, text, sizeof text))
+        json_bad(c->doc, NULL, false, "the compiled program is not safe: %s", text);
+}
+
+static void compile(struct cc *c)
+{
+    static const char *const keys[] = {"name",  "why",  "profile", "profiles", "rules",
+                                       "procs", "host", "seed",    "until",    "objects",
+                                       "funcs", "main", "expect",  "$schema",  NULL};
+    struct json *doc = c->doc;
+    struct scenario *s = c->s;
+    const cJSON *root = doc->root;
+    json_want_object(doc, root);
+    json_keys(doc, root, keys);
+    s->name = pool_text(c->pool, json_string(doc, json_need(doc, root, "name")));
+    s->why = pool_text(c->pool, json_string(doc, json_need(doc, root, "why")));
+    const cJSON *one = json_member(root, "profile"), *many = json_member(root, "profiles");
+    if (one != NULL && many != NULL)
+        json_bad(doc, many, true, "\"profile\" and \"profiles\" exclude each other");
+    if (one != NULL || many != NULL)
+        s->nprofiles = compile_profiles(c, one != NULL ? one : many, s->profiles);
+    if (s->nprofiles == 0)
+        s->profiles[s->nprofiles++] = PROFILE_LATEST;
+    compile_rules(c, json_member(root, "rules"));
+    compile_host(c, json_member(root, "host"));
+    compile_seed(c, json_member(root, "seed"));
+    s->procs = (int32_t)json_int_or(doc, root, "procs", 0, 1, 1024);
+    s->until_ns = json_duration_or(doc, root, "until", 0);
+    compile_objects(c, json_member(root, "objects"));
+    const cJSON *main_body = json_need(doc, root, "main");
+    s->program.main = (uint32_t)func_add(c, "main", main_body, main_body);
+    (void)add_group(c, "main");
+    declare_functions(c, json_member(root, "funcs"));
+    compile_functions(c);
+    s->expects = compile_expect(c, json_member(root, "expect"));
+    finish_program(c);
+}
+
+static void load(struct json *doc, struct scenario *s)
+{
+    json_open(doc);
+    struct cc *c = pool_alloc(s->pool, sizeof *c);
+    c->doc = doc;
+    c->s = s;
+    c->pool = s->pool;
+    compile(c);
+}
+
+struct scenario *scenario_load(struct failure *f, const char *path, const char *text, size_t size)
+{
+    struct pool *pool = pool_new();
+    struct scenario *s = pool_alloc(pool, sizeof *s);
+    s->pool = pool;
+    struct json *doc = pool_alloc(pool, sizeof *doc);
+    doc->f = f;
+    doc->path = path;
+    doc->size = size;
+    char *copy = pool_alloc(pool, size + 1);
+    memcpy(copy, text, size);
+    doc->text = copy;
+    if (setjmp(doc->jump) != 0) {
+        json_close(doc);
+        pool_free(pool);
+        return NULL;
+    }
+    load(doc, s);
+    json_close(doc);
+    return s;
+}
+
+static struct scenario *load_stream(struct failure *f, const char *path, FILE *in)
+{
+    size_t size = 0, cap = 1 << 16;
+    char *text = malloc(cap);
+    while (text != NULL && size <= JSON_SIZE_MAX) {
+        size_t n = fread(text + size, 1, cap - size, in);
+        size += n;
+        if (n == 0)
+            break;
+        if (size == cap) {
+            char *more = realloc(text, cap *= 2);
+            if (more == NULL)
+                free(text);
+            text = more;
+        }
+    }
+    struct scenario *s = NULL;
+    if (text == NULL)
+        fail(f, E_IO, "%s: out of memory", path);
+    else if (ferror(in))
+        fail(f, E_IO, "%s: %s", path, strerror(errno));
+    else
+        s = scenario_load(f, path, text, size);
+    free(text);
+    return s;
+}
+
+struct scenario *scenario_load_file(struct failure *f, const char *path)
+{
+    FILE *in = fopen(path, "rb");
+    if (in == NULL) {
+        fail(f, E_IO, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    struct scenario *s = load_stream(f, path, in);
+    fclose(in);
+    return s;
+}
+
+void scenario_free(struct scenario *s)
+{
+    if (s != NULL)
+        pool_free(s->pool);
+}
+
+bool scenario_profile(struct failure *f, const struct scenario *s, int release, struct profile *out)
+{
+    if (!profile_init(out, release != 0 ? release : s->profiles[0])) {
+        fail(f, E_PROFILE, "no profile go1.%d", release);
+        return false;
+    }
+    for (int i = 0; i < s->nrules; i++)
+        (void)profile_set(out, s->rules[i].name, s->rules[i].value); /* checked when it was read */
+    return true;
+}

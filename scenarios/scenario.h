@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_SCENARIOS_SCENARIO_H
+#define GMPSIM_SCENARIOS_SCENARIO_H
+
+/* A scenario: a concurrent program, the machine it runs on, and what must hold at the end.
+ * docs/scenarios.md has the language.
+ *
+ * scenario_load checks everything before anything runs; the program it makes is constant and lives
+ * as long as the scenario. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/profile.h"
+#include "model/prog.h"
+#include "sim/base/fail.h"
+
+enum { SCENARIO_RULES_MAX = 32, SCENARIO_PROFILES_MAX = 16 };
+
+struct scenario_rule {
+    const char *name;
+    int64_t value;
+};
+
+/* What must hold at the end (expect.c). */
+struct expect;
+
+struct scenario {
+    const char *name, *why;
+    int profiles[SCENARIO_PROFILES_MAX]; /* releases it is meant for; the first is the default */
+    int nprofiles;
+    struct scenario_rule rules[SCENARIO_RULES_MAX];
+    int nrules;
+    int32_t procs;               /* 0: the release's default */
+    int32_t cpus;                /* 0: dedicated */
+    int64_t quota_us, period_us; /* 0: none */
+    bool has_seed;
+    uint64_t seed;
+    int64_t until_ns;             /* 0: none */
+    const struct expect *expects; /* a list; NULL: finishes */
+    struct program program;
+    struct pool *pool; /* owns everything above */
+};
+
+/* NULL: f says file:line:column and what is wrong. text need not end with 0. path is for messages.
+ */
+struct scenario *scenario_load(struct failure *f, const char *path, const char *text, size_t size);
+struct scenario *scenario_load_file(struct failure *f, const char *path);
+void scenario_free(struct scenario *s);
+
+/* The profile of a run: the scenario's release and rules, or those of `release` when that is not 0.
+ */
+bool scenario_profile(struct failure *f, const struct scenario *s, int release,
+                      struct profile *out);
+
+#endif
