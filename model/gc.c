@@ -61,11 +61,26 @@ static bool trigger_test(enum gcTrigger kind, int64_t n)
 
 /* ---- starting ---- */
 
+/* Whoever takes the receiver out of starter wakes it; if that is we, it does not stay parked. */
 static bool starter_parked(struct g *gp, void *unused)
 {
     (void)unused;
-    a_store(&rt->gc.starter, gp);
-    return true;
+    struct gcController *c = &rt->gc;
+    a_store(&c->starter, gp);
+    if (a_load(&c->started) == 0)
+        return true;
+    return a_xchg(&c->starter, (struct g *)NULL) == NULL;
+}
+
+static enum opres step_gcEnabled(struct g *gp)
+{
+    struct gcController *c = &rt->gc;
+    if (a_load(&c->started) > 0) {
+        a_add(&c->started, -1);
+        return OP_DONE;
+    }
+    push_step(gp, STEP_gcEnabled);
+    return gopark(gp, starter_parked, NULL, waitReasonChanReceive);
 }
 
 /* gcBgMarkStartWorkers, one worker a turn: the starter waits until it runs. */
@@ -77,11 +92,9 @@ static enum opres step_gcWorkers(struct g *gp)
     push_step(gp, STEP_gcWorkers);
     if (!prof->gc_start_by_chan)
         noteclear(&c->ready);
-    struct g *worker = newsysproc(STEP_bgMarkWorkerStart, NULL);
-    worker->group = c->nworkers + 1;
-    c->workers[c->nworkers++] = worker;
+    (void)newsysproc(STEP_bgMarkWorkerStart, NULL);
     if (prof->gc_start_by_chan)
-        return gopark(gp, starter_parked, NULL, waitReasonChanReceive);
+        return step_gcEnabled(gp);
     return notetsleepg(gp, &c->ready, -1);
 }
 
@@ -352,37 +365,16 @@ static enum opres step_bgscavenge(struct g *gp)
     return gopark(gp, NULL, NULL, waitReasonGCScavengeWait);
 }
 
-/* gcenable's channel of two: main receives once for the sweeper and once for the scavenger. */
-static void enable_send(void)
-{
-    struct gcController *c = &rt->gc;
-    struct g *gp = a_xchg(&c->starter, (struct g *)NULL);
-    if (gp != NULL)
-        goready(gp);
-    else
-        c->enabled++;
-}
-
 static enum opres step_bgsweepStart(struct g *gp)
 {
-    enable_send();
+    started_send();
     return step_bgsweep(gp);
 }
 
 static enum opres step_bgscavengeStart(struct g *gp)
 {
-    enable_send();
+    started_send();
     return step_bgscavenge(gp);
-}
-
-static enum opres step_gcEnabled(struct g *gp)
-{
-    struct gcController *c = &rt->gc;
-    if (c->enabled > 0) {
-        c->enabled--;
-        return OP_DONE;
-    }
-    return gopark(gp, starter_parked, NULL, waitReasonChanReceive);
 }
 
 /* runtime.main: init starts forcegchelper, gcenable the sweeper and the scavenger, and waits until

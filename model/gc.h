@@ -56,9 +56,10 @@ struct gcController {
     int32_t nworkers, workers_cap;
     ATOMIC(uint64_t) pool;
     struct note ready; /* <=1.22: a worker says that it runs */
-    ATOMIC(struct g *)
-    starter;         /* parked until it does (1.23+), or until gcenable's goroutines do */
-    int32_t enabled; /* those that did before main waited */
+    /* 1.23+, and gcenable: the same over a channel. Who is parked in a receive, and the sends that
+     * nobody has received. */
+    ATOMIC(struct g *) starter;
+    ATOMIC(int32_t) started;
 
     struct mutex assistLock;
     struct gQueue assistQueue;

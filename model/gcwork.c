@@ -173,18 +173,29 @@ static enum opres worker_park(struct g *gp)
     return gopark(gp, worker_to_pool, NULL, waitReasonGCWorkerIdle);
 }
 
-/* mgc.go gcBgMarkWorker, first turn: tells whoever started it. */
+/* The channel over which goroutines say that they run. A send adds its token before it looks for a
+ * receiver, a receiver shows itself before it looks for a token: one of them sees the other. */
+static void started_send(void)
+{
+    struct gcController *c = &rt->gc;
+    a_add(&c->started, 1);
+    struct g *gp = a_xchg(&c->starter, (struct g *)NULL);
+    if (gp != NULL)
+        goready(gp);
+}
+
+/* mgc.go gcBgMarkWorker, first turn: takes its index, then tells whoever started it, who starts the
+ * next only then. */
 static enum opres step_bgMarkWorkerStart(struct g *gp)
 {
     struct gcController *c = &rt->gc;
     acquirem();
-    if (prof->gc_start_by_chan) {
-        struct g *starter = a_xchg(&c->starter, (struct g *)NULL);
-        if (starter != NULL)
-            goready(starter);
-    } else {
+    c->workers[c->nworkers++] = gp;
+    gp->group = c->nworkers;
+    if (prof->gc_start_by_chan)
+        started_send();
+    else
         notewakeup(&c->ready);
-    }
     return worker_park(gp);
 }
 

@@ -643,8 +643,9 @@ static int64_t sleepUntil_v1(struct timers *ts)
     return nobarrierWakeTime(ts);
 }
 
-/* proc.go shouldStealTimers (1.14, 1.15): only from a P whose own M cannot run them soon. */
-static bool shouldStealTimers(struct p *p2)
+/* proc.go shouldStealTimers (1.14, 1.15): only from a P whose own M cannot run them soon. It reads
+ * another M's locks as Go does, a race; not inlined, so that a report of it has this name. */
+__attribute__((noinline)) static bool shouldStealTimers(struct p *p2)
 {
     if (a_load_rlx(&p2->status) != Prunning)
         return true;
