@@ -111,3 +111,12 @@ static void casGToWaiting(struct g *gp, uint32_t oldval, enum waitreason reason)
     gp->waitreason = (uint8_t)reason;
     casgstatus(gp, oldval, Gwaiting);
 }
+
+static const char *const waitreason_texts[] = {
+#define WAITREASON(name, text) text,
+#include "waitreason.def"
+#undef WAITREASON
+};
+
+/* runtime2.go waitReason.String. */
+static const char *waitreason_text(uint8_t reason) { return waitreason_texts[reason]; }

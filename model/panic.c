@@ -120,12 +120,6 @@ static struct crash crash_begin(const char *s1, const char *s2)
     return c;
 }
 
-static const char *const waitreason_texts[] = {
-#define WAITREASON(name, text) text,
-#include "waitreason.def"
-#undef WAITREASON
-};
-
 /* "goroutine 1 [running]:" and where it is. */
 static void crash_goroutine(struct crash *c, const struct g *gp, const char *state)
 {
@@ -167,7 +161,7 @@ static const char *deadlock_text(const char *text)
     struct crash c = crash_begin("fatal error: ", text);
     for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink)
         if (!gp->system && (readgstatus(gp) & ~(uint32_t)Gscan) == Gwaiting)
-            crash_goroutine(&c, gp, waitreason_texts[gp->waitreason]);
+            crash_goroutine(&c, gp, waitreason_text(gp->waitreason));
     return crash_end(&c, NULL);
 }
 

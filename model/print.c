@@ -4,7 +4,6 @@
  * arguments (c = 0), then each argument (c = its position from 1). */
 #include "objs.h"
 
-static void (*world_print)(void *arg, const char *text, size_t size);
 static void *world_arg;
 
 struct printer {

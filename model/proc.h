@@ -7,6 +7,11 @@
 struct gcp;
 struct syscallingThread;
 
+/* Who takes the program's prints and the SCHED lines; set before the world runs (world.c). */
+static void (*world_print)(void *arg, const char *text, size_t size);
+static void (*world_sched_line)(void *arg, const char *text, size_t size);
+static void *world_arg;
+
 /* proc.c, newproc.c */
 static void schedule(void);
 static void execute(struct g *gp, bool inheritTime);

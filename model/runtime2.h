@@ -327,6 +327,7 @@ struct runtime {
     bool panicking;
     int64_t start_ns;
     int64_t schedtrace_ns; /* 0: none */
+    int64_t trace_start_ns; /* of the first SCHED line */
     bool scheddetail;
 };
 

@@ -203,7 +203,7 @@ static void sysmon(void)
     sched->nmsys++;
     checkdead();
     unlock(&sched->lock);
-    struct sysmon s = {0};
+    struct sysmon s = {.last_trace = -rt->schedtrace_ns};
     for (;;) {
         sysmon_delay(&s);
         sysmon_deep_sleep(&s, nanotime());

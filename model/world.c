@@ -5,10 +5,6 @@
 
 enum { M_IDS_MAX = 1 << 20 };
 
-static void (*world_print)(void *arg, const char *text, size_t size);
-static void (*world_sched_line)(void *arg, const char *text, size_t size);
-static void *world_arg;
-
 static void init_locks(void)
 {
     a_init(&rt->worldsema, 1);

@@ -71,9 +71,8 @@ TEST_CASE(Sched, OverflowGoesThroughTheGlobalQueue)
     }
 }
 
-/* Two Gs that wake each other share one slice: the tick stands still until sysmon sends one to the
- * global queue. */
-TEST_CASE(Sched, PingPongSharesOneSlice)
+/* Ticks of the schedule in 100 ms of ping-pong, with so much computing per turn. */
+static uint64_t ping_pong_ticks(int64_t cpu_ns)
 {
     as_init(&a);
     int c1 = as_object(&a, OBJ_CHAN, 0), c2 = as_object(&a, OBJ_CHAN, 0);
@@ -85,22 +84,28 @@ TEST_CASE(Sched, PingPongSharesOneSlice)
     as_func(&a, "main", 0, 3);
     as_go(&a, f, 0, 0);
     l = as_here(&a);
+    as_cpu(&a, cpu_ns);
     as_send(&a, c1, 0);
     as_recv(&a, c2, 0);
-    /* A little noise: exact clocks fall into step, and then sysmon may meet g0 every time. */
-    as_op(&a, OP_RANDI, 2, 0, 0, 0, 40);
-    as_op(&a, OP_CPU, CPU_normal, 2, 0, -1, 0);
     as_op(&a, OP_NOW, 1, 0, 0, 0, 0);
-    as_jump(&a, OP_JLTI, 1, 0, 300 * MS, l);
+    as_jump(&a, OP_JLTI, 1, 0, 100 * MS, l);
     as_ret(&a);
     as_run(&r, &a, (struct as_opts){.release = 27});
     CHECK_EQ(r.end, AS_STOPPED);
-    /* Real Go 1.27 makes 35 ticks a second here: a request is lost when the G parks before its next
-     * prologue. */
-    uint64_t ticks = counter(COUNTER_switches) - counter(COUNTER_inherit);
-    CHECK(ticks >= 8 && ticks <= 17);
-    CHECK(counter(COUNTER_preempted) < counter(COUNTER_preempt_requests));
-    CHECK(counter(COUNTER_switches) > 1000000);
+    CHECK(counter(COUNTER_preempted) <= counter(COUNTER_preempt_requests));
+    return counter(COUNTER_switches) - counter(COUNTER_inherit);
+}
+
+/* Two Gs that wake each other share one slice: the tick stands still until sysmon sends one to the
+ * global queue. Real Go 1.27 makes 35 ticks a second here, 28 ms a slice: a request is lost when
+ * the G parks before its next prologue. Whether it is depends on the phase of two clocks, so
+ * several turn lengths are added up. */
+TEST_CASE(Sched, PingPongSharesOneSlice)
+{
+    uint64_t ticks = 0;
+    for (int64_t ns = 17; ns <= 500; ns *= 2)
+        ticks += ping_pong_ticks(ns);
+    CHECK(ticks >= 12 && ticks <= 35);
 }
 
 /* Two Gs burn 100 ms each on one P. */
