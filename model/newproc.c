@@ -113,7 +113,7 @@ static struct g *newproc(uint32_t func, const int64_t *args, uint32_t nargs, int
     struct g *gp = newproc1(/*parked*/ false, waitReasonZero);
     gp->group = group;
     g_start_at(gp, func, args, nargs);
-    emit(EV_G_CREATE, gp->goid, func, curg_id(mp), 0);
+    emit(EV_G_CREATE, gp->goid, (uint64_t)(uint32_t)(group + 1) << 32 | func, curg_id(mp), 0);
     runqput(a_own(&mp->p), gp, /*next*/ true);
     if (rt->mainStarted)
         wakep();

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_CLI_CLI_H
+#define GMPSIM_CLI_CLI_H
+
+/* The command: what its verbs share. A verb is one file, and one line of verbs.def.
+ *
+ * Options of a verb are a table: parsing, --help and the suggestion for a wrong option come from
+ * it. A mistake of the user ends the process with EXIT_USAGE (cli_die); everything a verb prints as
+ * its result goes to stdout, everything else to stderr. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "run/run.h"
+#include "sim/base/fail.h"
+
+#define GMPSIM_NAME "gmpsim"
+
+enum opt_kind {
+    OPT_FLAG,     /* bool */
+    OPT_INT,      /* int64_t, not negative */
+    OPT_TEXT,     /* const char * */
+    OPT_TIME,     /* int64_t ns: "250us", "1.5ms", "2s" */
+    OPT_SEED,     /* struct opt_seed: decimal, 0x..., or random */
+    OPT_REPEATED, /* struct opt_list */
+};
+
+struct opt_seed {
+    bool given;
+    uint64_t value;
+};
+
+enum { OPT_LIST_MAX = 64 };
+
+struct opt_list {
+    const char *items[OPT_LIST_MAX];
+    int count;
+};
+
+struct opt {
+    const char *name;
+    const char *arg; /* name of its argument for --help; NULL for a flag */
+    const char *what;
+    enum opt_kind kind;
+    void *to;
+};
+
+struct verb {
+    const char *name;
+    const char *args; /* for the usage line */
+    const char *what; /* one line */
+    const char *more; /* paragraphs for --help, ends with the example */
+    int (*run)(const struct verb *v, int argc, char **argv);
+};
+
+/* argv[0] is the verb. Prints help and ends the process when asked. Returns the index of the first
+ * argument that is not an option; argv is reordered so that these come last. The table ends with a
+ * NULL name. */
+int opts_parse(const struct verb *v, const struct opt *table, int argc, char **argv);
+/* Dies unless there are between min and max arguments from `first` on. */
+void opts_want(const struct verb *v, int argc, int first, int min, int max);
+
+_Noreturn void cli_die(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Prints f and ends with its exit status. */
+_Noreturn void cli_fail(const struct failure *f);
+bool parse_time(const char *text, int64_t *ns);
+bool parse_int(const char *text, int64_t *value);
+/* The candidate nearest to text, NULL if none is near. Candidates end with NULL. */
+const char *cli_nearest(const char *text, const char *const *candidates);
+/* "1.25ms": three to four digits and a unit, in one of eight static buffers. */
+const char *time_text(int64_t ns);
+
+#define VERB(fn, name, args, what, more) int fn(const struct verb *v, int argc, char **argv);
+#include "cli/verbs.def"
+#undef VERB
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A result as JSON. Times are ns unless the name says otherwise; 64-bit hashes are text, as JSON's
+ * numbers hold 53 bits. */
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/report.h"
+
+static const char *const counter_names[COUNTER_COUNT] = {
+#define COUNTER(name, what) #name,
+#include "model/counters.def"
+#undef COUNTER
+};
+
+static void number(cJSON *to, const char *name, uint64_t v)
+{
+    cJSON_AddNumberToObject(to, name, (double)v);
+}
+
+static void text_u64(cJSON *to, const char *name, const char *fmt, uint64_t v)
+{
+    char buf[32];
+    snprintf(buf, sizeof buf, fmt, v);
+    cJSON_AddStringToObject(to, name, buf);
+}
+
+static cJSON *hist_json(struct hist *h)
+{
+    static const struct {
+        const char *name;
+        uint32_t ppm;
+    } points[] = {{"p50", 500000}, {"p90", 900000}, {"p99", 990000}, {"p99.9", 999000}};
+    cJSON *o = cJSON_CreateObject();
+    number(o, "count", h->count);
+    cJSON_AddBoolToObject(o, "exact", hist_is_exact(h));
+    if (h->count == 0)
+        return o;
+    cJSON_AddNumberToObject(o, "min", (double)h->min);
+    cJSON_AddNumberToObject(o, "mean", (double)hist_mean(h));
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+        cJSON_AddNumberToObject(o, points[i].name, (double)hist_percentile(h, points[i].ppm));
+    cJSON_AddNumberToObject(o, "max", (double)h->max);
+    return o;
+}
+
+static cJSON *spans_json(const struct run_result *r)
+{
+    cJSON *list = cJSON_CreateObject();
+    for (size_t i = 0; i < r->nspans; i++) {
+        cJSON *s = hist_json(r->spans[i].latency);
+        number(s, "open", r->spans[i].open);
+        cJSON_AddItemToObject(list, r->spans[i].name, s);
+    }
+    return list;
+}
+
+static cJSON *groups_json(const struct run_result *r)
+{
+    cJSON *list = cJSON_CreateObject();
+    for (size_t i = 0; i < r->ngroups; i++) {
+        const struct run_group *g = &r->groups[i];
+        cJSON *o = cJSON_CreateObject();
+        number(o, "created", g->created);
+        number(o, "ended", g->exited);
+        number(o, "running_ns", g->running_ps / 1000);
+        number(o, "runnable_ns", g->runnable_ps / 1000);
+        number(o, "waiting_ns", g->waiting_ps / 1000);
+        number(o, "syscall_ns", g->syscall_ps / 1000);
+        cJSON_AddItemToObject(o, "life", hist_json(g->life));
+        cJSON_AddItemToObject(o, "wait", hist_json(g->wait));
+        cJSON_AddItemToObject(list, g->name, o);
+    }
+    return list;
+}
+
+static cJSON *left_json(const struct run_result *r)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < r->ngs; i++) {
+        const struct run_g *g = &r->gs[i];
+        cJSON *o = cJSON_CreateObject();
+        number(o, "goid", g->goid);
+        cJSON_AddStringToObject(o, "group", g->group);
+        cJSON_AddStringToObject(o, "status", g->status);
+        cJSON_AddStringToObject(o, "reason", g->reason);
+        number(o, "line", g->line);
+        cJSON_AddBoolToObject(o, "blocked", g->blocked);
+        cJSON_AddItemToArray(list, o);
+    }
+    return list;
+}
+
+static cJSON *tallies_json(const char *const *names, const uint64_t *values, int n, uint64_t unit)
+{
+    cJSON *o = cJSON_CreateObject();
+    for (int i = 0; i < n; i++)
+        number(o, names[i], values[i] / unit);
+    return o;
+}
+
+static void add_settings(cJSON *o, const struct machine *m, const struct run_opts *ro,
+                         const struct run_result *r)
+{
+    char line[4096], full[4200];
+    cJSON_AddStringToObject(o, "scenario", m->scenario->name);
+    cJSON_AddStringToObject(o, "file", m->file);
+    cJSON_AddStringToObject(o, "profile", profile_name(ro->profile.release));
+    cJSON_AddNumberToObject(o, "procs", r->procs);
+    cJSON_AddNumberToObject(o, "cpus", ro->cpus);
+    cJSON_AddNumberToObject(o, "quota_us", (double)ro->quota_us);
+    cJSON_AddNumberToObject(o, "period_us", (double)ro->period_us);
+    text_u64(o, "seed", "%" PRIu64, ro->seed);
+    snprintf(full, sizeof full, GMPSIM_NAME " run %s", machine_line(m, ro, line, sizeof line));
+    cJSON_AddStringToObject(o, "repeat", full);
+}
+
+struct cJSON *report_json(const struct machine *m, const struct run_opts *ro,
+                          const struct run_result *r, const struct complaints *c)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "verdict", run_verdict(r));
+    cJSON_AddStringToObject(o, "text", r->text);
+    cJSON_AddBoolToObject(o, "as_expected", c->count == 0);
+    cJSON_AddStringToObject(o, "complaints", c->text);
+    add_settings(o, m, ro, r);
+    number(o, "makespan_ns", r->now_ps / 1000);
+    text_u64(o, "fingerprint", "%016" PRIx64, r->fingerprint);
+    number(o, "threads", r->threads);
+    cJSON_AddItemToObject(o, "spans", spans_json(r));
+    cJSON_AddItemToObject(o, "groups", groups_json(r));
+    cJSON_AddItemToObject(o, "runq_wait", hist_json(r->runq_wait));
+    number(o, "runnable_max", r->runnable_max);
+    cJSON_AddItemToObject(o, "p_ns", tallies_json(p_class_names, r->p_ps, PC_COUNT, 1000));
+    cJSON_AddItemToObject(o, "counters",
+                          tallies_json(counter_names, r->counters, COUNTER_COUNT, 1));
+    number(o, "nr_periods", r->nr_periods);
+    number(o, "nr_throttled", r->nr_throttled);
+    number(o, "throttled_ns", r->throttled_ps / 1000);
+    cJSON_AddItemToObject(o, "not_ended", left_json(r));
+    return o;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/machine.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PERIOD_DEFAULT_US = 100000, PROCS_MAX = 65000, CPUS_MAX = 65000, RULES_MAX = 256 };
+
+const char *profile_name(int release)
+{
+    static char ring[4][16];
+    static unsigned next;
+    char *out = ring[next++ % 4];
+    snprintf(out, sizeof ring[0], "go1.%d", release);
+    return out;
+}
+
+int machine_release(const char *text)
+{
+    int release = profile_parse(text);
+    if (release < 0)
+        cli_die(EXIT_USAGE, "--profile: want go1.%d to go1.%d or latest, got '%s'", PROFILE_FIRST,
+                PROFILE_LATEST, text);
+    return release;
+}
+
+int32_t machine_cpus(const char *text)
+{
+    int64_t n;
+    if (strcmp(text, "dedicated") == 0)
+        return 0;
+    if (!parse_int(text, &n) || n < 1 || n > CPUS_MAX)
+        cli_die(EXIT_USAGE, "--cpus: want 1 to %d or dedicated, got '%s'", CPUS_MAX, text);
+    return (int32_t)n;
+}
+
+/* "1.5" CPUs, as container engines say it, or "150ms" of every period, as the kernel does. */
+void machine_quota(const char *text, int64_t period_us, int64_t *quota_us)
+{
+    int64_t ns;
+    char *end;
+    if (parse_time(text, &ns) && ns >= 1000) {
+        *quota_us = ns / 1000;
+        return;
+    }
+    double cpus = strtod(text, &end);
+    if (end == text || *end != 0 || !(cpus > 0) || cpus > CPUS_MAX)
+        cli_die(EXIT_USAGE, "--quota: want CPUs such as 1.5, or a time per period, got '%s'", text);
+    *quota_us = (int64_t)(cpus * (double)period_us + 0.5);
+}
+
+static _Noreturn void unknown_rule(const char *name)
+{
+    const char *names[RULES_MAX + 1] = {NULL};
+    for (size_t i = 0; i < profile_rules_count && i < RULES_MAX; i++)
+        names[i] = profile_rules[i].name;
+    const char *near = cli_nearest(name, names);
+    if (near != NULL)
+        cli_die(EXIT_USAGE, "--rule: no rule '%s'; did you mean %s?", name, near);
+    cli_die(EXIT_USAGE, "--rule: no rule '%s'", name);
+}
+
+static bool rule_value(const char *text, int64_t *value)
+{
+    if (strcmp(text, "on") == 0 || strcmp(text, "true") == 0)
+        *value = 1;
+    else if (strcmp(text, "off") == 0 || strcmp(text, "false") == 0)
+        *value = 0;
+    else if (strcmp(text, "-1") == 0) /* gc_percent */
+        *value = -1;
+    else
+        return parse_int(text, value) || parse_time(text, value);
+    return true;
+}
+
+void machine_rule(struct profile *p, const char *rule)
+{
+    char name[64];
+    const char *eq = strchr(rule, '=');
+    int64_t value;
+    if (eq == NULL || eq == rule || (size_t)(eq - rule) >= sizeof name ||
+        !rule_value(eq + 1, &value))
+        cli_die(EXIT_USAGE, "--rule: want NAME=VALUE, got '%s'", rule);
+    memcpy(name, rule, (size_t)(eq - rule));
+    name[eq - rule] = 0;
+    switch (profile_set(p, name, value)) {
+    case 0: return;
+    case -1: unknown_rule(name);
+    default: cli_die(EXIT_USAGE, "--rule: %s: value out of range in '%s'", name, rule);
+    }
+}
+
+static void set_seed(const struct machine *m, struct run_opts *o)
+{
+    const char *env = getenv("GMPSIM_SEED");
+    if (m->seed.given) {
+        o->seed = m->seed.value;
+    } else if (env != NULL && *env != 0) {
+        char *end;
+        o->seed = strtoull(env, &end, 0);
+        if (*end != 0 || *env == '-')
+            cli_die(EXIT_USAGE, "GMPSIM_SEED: want a number, got '%s'", env);
+    }
+}
+
+void machine_load(struct machine *m, const char *file, struct run_opts *o)
+{
+    struct failure f = {0};
+    int release = m->profile != NULL ? machine_release(m->profile) : 0;
+    m->file = file;
+    m->scenario = scenario_load_file(&f, file);
+    if (m->scenario == NULL || !run_opts_of(&f, m->scenario, release, o))
+        cli_fail(&f);
+    for (int i = 0; i < m->rules.count; i++)
+        machine_rule(&o->profile, m->rules.items[i]);
+    if (m->procs > PROCS_MAX)
+        cli_die(EXIT_USAGE, "--procs: want 1 to %d, got %" PRId64, PROCS_MAX, m->procs);
+    if (m->procs > 0)
+        o->procs = (int32_t)m->procs;
+    if (m->cpus != NULL)
+        o->cpus = machine_cpus(m->cpus);
+    if (m->period_ns > 0)
+        o->period_us = m->period_ns / 1000;
+    if (o->period_us == 0)
+        o->period_us = PERIOD_DEFAULT_US;
+    if (m->quota != NULL)
+        machine_quota(m->quota, o->period_us, &o->quota_us);
+    if (m->until_ns > 0)
+        o->until_ns = m->until_ns;
+    set_seed(m, o);
+}
+
+/* ---- the line that repeats a run ---- */
+
+struct line {
+    char *buf;
+    size_t size, used;
+};
+
+static void add(struct line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct line *l, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(l->buf + l->used, l->size - l->used, fmt, ap);
+    va_end(ap);
+    if (n > 0)
+        l->used += (size_t)n < l->size - l->used ? (size_t)n : l->size - l->used - 1;
+}
+
+const char *machine_line(const struct machine *m, const struct run_opts *o, char *buf, size_t size)
+{
+    struct line l = {buf, size, 0};
+    add(&l, "%s --profile %s", m->file, profile_name(o->profile.release));
+    for (int i = 0; i < m->rules.count; i++)
+        add(&l, " --rule %s", m->rules.items[i]);
+    if (o->procs > 0)
+        add(&l, " --procs %d", o->procs);
+    if (o->cpus > 0)
+        add(&l, " --cpus %d", o->cpus);
+    else if (m->cpus != NULL)
+        add(&l, " --cpus dedicated");
+    if (o->quota_us > 0)
+        add(&l, " --quota %" PRId64 "us --period %" PRId64 "us", o->quota_us, o->period_us);
+    if (o->until_ns > 0)
+        add(&l, " --until %" PRId64 "ns", o->until_ns);
+    add(&l, " --seed %" PRIu64, o->seed);
+    return buf;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_CLI_MACHINE_H
+#define GMPSIM_CLI_MACHINE_H
+
+/* The options that several verbs share: which scenario on which machine, profile and seed. */
+
+#include "cli/cli.h"
+
+struct machine {
+    struct scenario *scenario;
+    const char *file;
+    /* as given */
+    int64_t procs;
+    const char *profile, *cpus, *quota, *costs;
+    int64_t period_ns, until_ns;
+    struct opt_list rules;
+    struct opt_seed seed;
+};
+
+/* Lines for an option table. */
+#define MACHINE_OPTS(m)                                                                           \
+    {"procs", "N", "GOMAXPROCS (default: the scenario's, else the release's own)", OPT_INT,       \
+     &(m).procs},                                                                                 \
+        {"profile", "RELEASE", "Go release, go1.13 to go1.27 or latest", OPT_TEXT, &(m).profile}, \
+        {"rule", "NAME=VALUE", "one rule of the profile; on and off for switches; repeatable",    \
+         OPT_REPEATED, &(m).rules},                                                               \
+        {"cpus", "N", "CPUs of the host, or dedicated: one per thread", OPT_TEXT, &(m).cpus},     \
+        {"quota", "Q", "CPU quota in CPUs (1.5) or time per period (150ms)", OPT_TEXT,            \
+         &(m).quota},                                                                             \
+        {"period", "TIME", "period of the quota (default 100ms)", OPT_TIME, &(m).period_ns},      \
+        {"seed", "SEED", "decimal, 0x... or random", OPT_SEED, &(m).seed},                        \
+    {                                                                                             \
+        "until", "TIME", "stop at this virtual time", OPT_TIME, &(m).until_ns                     \
+    }
+
+/* Loads the scenario and makes options of one run of it; dies of mistakes. */
+void machine_load(struct machine *m, const char *file, struct run_opts *o);
+/* The release given as text; dies. */
+int machine_release(const char *text);
+void machine_quota(const char *text, int64_t period_us, int64_t *quota_us);
+int32_t machine_cpus(const char *text);
+/* Sets NAME=VALUE; dies with a suggestion. */
+void machine_rule(struct profile *p, const char *rule);
+/* The arguments that give this run again: "FILE --procs 4 --profile go1.22 --seed 7". */
+const char *machine_line(const struct machine *m, const struct run_opts *o, char *buf, size_t size);
+/* "go1.22", static. */
+const char *profile_name(int release);
+
+#endif

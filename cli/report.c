@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "scenarios/expect.h"
+
+enum { GS_SHOWN = 20, PPM = 1000000 };
+
+static const char *const counter_names[COUNTER_COUNT] = {
+#define COUNTER(name, what) #name,
+#include "model/counters.def"
+#undef COUNTER
+};
+
+static void complain(void *arg, const char *text)
+{
+    struct complaints *c = arg;
+    size_t used = strlen(c->text);
+    snprintf(c->text + used, sizeof c->text - used, "%s%s", used > 0 ? "\n" : "", text);
+}
+
+void complaints_of(const struct scenario *s, const struct run_opts *o, const struct run_result *r,
+                   struct complaints *c)
+{
+    c->text[0] = 0;
+    c->count = 0;
+    if (r->end == RUN_TIME && s->expects == NULL)
+        return; /* the user's own limit */
+    c->count = scenario_check(s, o->profile.release, r, complain, c);
+}
+
+int report_status(const struct run_result *r, const struct complaints *c)
+{
+    if (r->end == RUN_BROKEN || (r->end == RUN_LIMIT && c->count > 0))
+        return run_exit_code(r);
+    return c->count > 0 ? EXIT_FINDING : EXIT_CLEAN;
+}
+
+/* ---- parts of the text ---- */
+
+static void print_hist(FILE *to, const char *name, struct hist *h)
+{
+    if (h->count == 0)
+        return;
+    fprintf(to, "  %-24s %10" PRIu64 " %9s %9s %9s %9s %9s\n", name, h->count,
+            time_text(hist_percentile(h, PPM / 2)), time_text(hist_percentile(h, PPM / 10 * 9)),
+            time_text(hist_percentile(h, PPM / 100 * 99)),
+            time_text(hist_percentile(h, PPM / 1000 * 999)), time_text(h->max));
+}
+
+static void print_spans(FILE *to, const struct run_result *r)
+{
+    fprintf(to, "\nlatency %27s %9s %9s %9s %9s %9s\n", "count", "p50", "p90", "p99", "p99.9",
+            "max");
+    for (size_t i = 0; i < r->nspans; i++)
+        print_hist(to, r->spans[i].name, r->spans[i].latency);
+    for (size_t i = 0; i < r->ngroups; i++) {
+        char name[200];
+        snprintf(name, sizeof name, "%.100s: life", r->groups[i].name);
+        print_hist(to, name, r->groups[i].life);
+    }
+    print_hist(to, "run-queue wait", r->runq_wait);
+}
+
+static void print_groups(FILE *to, const struct run_result *r)
+{
+    fprintf(to, "\ngoroutines %14s %8s %10s %10s %10s %10s\n", "created", "ended", "running",
+            "runnable", "waiting", "syscall");
+    for (size_t i = 0; i < r->ngroups; i++) {
+        const struct run_group *g = &r->groups[i];
+        fprintf(to, "  %-14s %8" PRIu64 " %8" PRIu64 " %10s %10s %10s %10s\n", g->name, g->created,
+                g->exited, time_text((int64_t)(g->running_ps / 1000)),
+                time_text((int64_t)(g->runnable_ps / 1000)),
+                time_text((int64_t)(g->waiting_ps / 1000)),
+                time_text((int64_t)(g->syscall_ps / 1000)));
+    }
+}
+
+static void print_ps(FILE *to, const struct run_result *r)
+{
+    uint64_t total = 0;
+    for (int c = 0; c < PC_COUNT; c++)
+        total += r->p_ps[c];
+    if (total == 0)
+        return;
+    fputs("\nPs ", to);
+    for (int c = 0; c < PC_COUNT; c++)
+        if (r->p_ps[c] > 0)
+            fprintf(to, "  %s %.1f%%", p_class_names[c],
+                    100.0 * (double)r->p_ps[c] / (double)total);
+    fprintf(to, "\nrunnable goroutines: mean %.2f, max %" PRIu64 "\n",
+            r->now_ps > 0 ? (double)r->runnable_area / ((double)r->now_ps / 1000) : 0.0,
+            r->runnable_max);
+    if (r->nr_periods > 0)
+        fprintf(to, "quota: nr_periods %" PRIu64 ", nr_throttled %" PRIu64 ", throttled %s\n",
+                r->nr_periods, r->nr_throttled, time_text((int64_t)(r->throttled_ps / 1000)));
+}
+
+static void print_counters(FILE *to, const struct run_result *r)
+{
+    int shown = 0;
+    fputs("\ncounters\n", to);
+    for (int c = 0; c < COUNTER_COUNT; c++)
+        if (r->counters[c] > 0)
+            fprintf(to, "%s%-17s %10" PRIu64,
+                    shown++ % 3 == 0 ? (shown > 1 ? "\n  " : "  ") : "   ", counter_names[c],
+                    r->counters[c]);
+    fputc('\n', to);
+}
+
+static void print_left(FILE *to, const struct run_result *r)
+{
+    if (r->ngs == 0 || (r->end == RUN_FINISHED && r->ngs == 1))
+        return;
+    fprintf(to, "\nnot ended: %zu goroutines\n", r->ngs);
+    for (size_t i = 0; i < r->ngs && i < GS_SHOWN; i++) {
+        const struct run_g *g = &r->gs[i];
+        fprintf(to, "  goroutine %" PRIu64 " [%s] %s", g->goid,
+                g->reason[0] != 0 ? g->reason : g->status, g->group);
+        if (g->line != 0)
+            fprintf(to, ", line %" PRIu32, g->line);
+        fputs(g->blocked ? "\n" : ", not blocked\n", to);
+    }
+    if (r->ngs > GS_SHOWN)
+        fprintf(to, "  ... and %zu more\n", r->ngs - GS_SHOWN);
+}
+
+static void print_head(FILE *to, const struct machine *m, const struct run_opts *o,
+                       const struct run_result *r, const struct complaints *c)
+{
+    fprintf(to, "%s: %s%s%s\n", m->scenario->name, run_verdict(r), r->text[0] != 0 ? ": " : "",
+            r->text);
+    if (c->count > 0)
+        fprintf(to, "%s\n", c->text);
+    else if (m->scenario->expects != NULL)
+        fputs("as expected\n", to);
+    fprintf(to, "\nmakespan %s   profile %s   procs %d   ", time_text((int64_t)(r->now_ps / 1000)),
+            profile_name(o->profile.release), r->procs);
+    if (o->cpus > 0)
+        fprintf(to, "cpus %d", o->cpus);
+    else
+        fputs("cpus dedicated", to);
+    if (o->quota_us > 0)
+        fprintf(to, "   quota %s per %s", time_text(o->quota_us * 1000),
+                time_text(o->period_us * 1000));
+    fprintf(to, "   seed %" PRIu64 "   threads %" PRIu32 "\n", o->seed, r->threads);
+}
+
+void report_text(FILE *to, const struct machine *m, const struct run_opts *o,
+                 const struct run_result *r, const struct complaints *c)
+{
+    char line[4096];
+    print_head(to, m, o, r, c);
+    print_spans(to, r);
+    print_groups(to, r);
+    print_ps(to, r);
+    print_counters(to, r);
+    print_left(to, r);
+    fprintf(to, "\nfingerprint %016" PRIx64 "\nrepeat: " GMPSIM_NAME " run %s\n", r->fingerprint,
+            machine_line(m, o, line, sizeof line));
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gmpsim run. */
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report.h"
+
+struct run_args {
+    struct machine m;
+    struct run_opts o;
+    int64_t runs, schedtrace_ns;
+    bool prints, json, scheddetail;
+};
+
+static void to_stdout(void *arg, const char *text, size_t size)
+{
+    (void)arg;
+    fwrite(text, 1, size, stdout);
+}
+
+static void to_stderr(void *arg, const char *text, size_t size)
+{
+    (void)arg;
+    fwrite(text, 1, size, stderr);
+}
+
+/* The program's own output alone; what a Go program would say on stderr goes there. */
+static void show_prints(const struct run_result *r)
+{
+    if (r->text[0] != 0)
+        fprintf(stderr, "%s\n", r->text);
+}
+
+static void show(struct run_args *a, const struct run_result *r, const struct complaints *c,
+                 cJSON *list)
+{
+    if (a->json)
+        cJSON_AddItemToArray(list, report_json(&a->m, &a->o, r, c));
+    else if (a->prints)
+        show_prints(r);
+    else if (a->runs > 1)
+        printf("seed %-20" PRIu64 " %-12s %10s  fingerprint %016" PRIx64 "%s%s\n", a->o.seed,
+               run_verdict(r), time_text((int64_t)(r->now_ps / 1000)), r->fingerprint,
+               c->count > 0 ? "  " : "", c->text);
+    else
+        report_text(stdout, &a->m, &a->o, r, c);
+}
+
+static int one(struct run_args *a, cJSON *list)
+{
+    static struct run r;
+    struct failure f = {0};
+    struct complaints c;
+    if (!run_all(&f, &r, &a->o))
+        cli_fail(&f);
+    complaints_of(a->m.scenario, &a->o, &r.result, &c);
+    if (!a->prints && !a->json && a->runs == 1 && r.result.out_size > 0) {
+        fwrite(r.result.out, 1, r.result.out_size, stdout);
+        fputc('\n', stdout);
+    }
+    show(a, &r.result, &c, list);
+    int status = report_status(&r.result, &c);
+    run_free(&r);
+    return status;
+}
+
+static void print_json(cJSON *list, int64_t runs)
+{
+    cJSON *what = runs == 1 ? cJSON_GetArrayItem(list, 0) : list;
+    char *text = cJSON_Print(what);
+    puts(text != NULL ? text : "null");
+    cJSON_free(text);
+}
+
+static int worse(int a, int b) { return a > b ? a : b; }
+
+int verb_run(const struct verb *v, int argc, char **argv)
+{
+    struct run_args a = {.runs = 1};
+    const struct opt table[] = {
+        MACHINE_OPTS(a.m),
+        {"runs", "N", "so many runs, with seeds from --seed on", OPT_INT, &a.runs},
+        {"schedtrace", "TIME", "SCHED lines as GODEBUG=schedtrace prints them, on stderr", OPT_TIME,
+         &a.schedtrace_ns},
+        {"scheddetail", NULL, "... with GODEBUG=scheddetail=1", OPT_FLAG, &a.scheddetail},
+        {"prints", NULL, "print only what the program prints", OPT_FLAG, &a.prints},
+        {"json", NULL, "the report as JSON", OPT_FLAG, &a.json},
+        {0},
+    };
+    int first = opts_parse(v, table, argc, argv);
+    opts_want(v, argc, first, 1, 1);
+    if (a.runs < 1)
+        cli_die(EXIT_USAGE, "--runs: want 1 or more");
+    machine_load(&a.m, argv[first], &a.o);
+    a.o.schedtrace_ns = a.schedtrace_ns;
+    a.o.scheddetail = a.scheddetail;
+    a.o.sched_line = to_stderr;
+    if (a.prints)
+        a.o.print = to_stdout;
+    cJSON *list = cJSON_CreateArray();
+    int status = EXIT_CLEAN;
+    uint64_t seed = a.o.seed;
+    for (int64_t i = 0; i < a.runs; i++) {
+        a.o.seed = seed + (uint64_t)i;
+        status = worse(status, one(&a, list));
+    }
+    if (a.json)
+        print_json(list, a.runs);
+    cJSON_Delete(list);
+    scenario_free(a.m.scenario);
+    return status;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run/analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PS_PER_NS = 1000, GROUPS_FIXED = 1 }; /* group 0: the runtime's goroutines */
+static const size_t arena_max = (size_t)8 << 30;
+
+/* b of a goroutine's slot: the state, and above it the P of its last record. */
+enum gstate { GS_RUNNABLE, GS_RUNNING, GS_WAITING, GS_SYSCALL, GS_MASK = 3, GS_P_SHIFT = 2 };
+
+const char *const p_class_names[PC_COUNT] = {
+    [PC_USER] = "user",    [PC_SCHED] = "scheduler",     [PC_SPIN] = "spinning",
+    [PC_GC] = "gc",        [PC_SYSCALL] = "syscall",     [PC_IDLE] = "idle",
+    [PC_NOCPU] = "no cpu", [PC_THROTTLED] = "throttled",
+};
+
+/* ---- groups: the runtime's, the program's, and one per function for goroutines without ---- */
+
+static uint32_t group_index(const struct program *p, const struct event_rec *r)
+{
+    uint32_t func = (uint32_t)r->a, group = (uint32_t)(r->a >> 32);
+    if (r->c == 1)
+        return 0;
+    if (group != 0 && group <= p->ngroups && func != p->main)
+        return GROUPS_FIXED + group - 1;
+    return GROUPS_FIXED + p->ngroups + (func < p->nfuncs ? func : p->main);
+}
+
+static const char *name_of(const struct program *p, uint32_t index)
+{
+    if (index < GROUPS_FIXED)
+        return "runtime";
+    index -= GROUPS_FIXED;
+    return index < p->ngroups ? p->groups[index] : p->funcs[index - p->ngroups].name;
+}
+
+const char *analysis_group_name(const struct program *p, const struct event_rec *create)
+{
+    return name_of(p, group_index(p, create));
+}
+
+static struct hist *new_hist(struct analysis *a)
+{
+    struct hist *h = run_alloc(sizeof *h);
+    hist_init(h, &a->arena, HIST_SAMPLES_DEFAULT);
+    return h;
+}
+
+static struct run_group *group_of(struct analysis *a, uint32_t index)
+{
+    struct run_group *g = &a->groups[index];
+    if (g->life == NULL) {
+        g->name = name_of(a->program, index);
+        g->life = new_hist(a);
+        g->wait = new_hist(a);
+    }
+    return g;
+}
+
+bool analysis_init(struct analysis *a, const struct program *program, struct failure *f)
+{
+    memset(a, 0, sizeof *a);
+    if (arena_init(&a->arena, arena_max, 0, f) != 0)
+        return false;
+    a->program = program;
+    a->ngroups = GROUPS_FIXED + program->ngroups + program->nfuncs;
+    a->groups = run_alloc(a->ngroups * sizeof *a->groups);
+    a->span_stats = run_alloc(program->nspans * sizeof *a->span_stats);
+    for (uint32_t i = 0; i < program->nspans; i++)
+        a->span_stats[i] = (struct run_span){.name = program->spans[i], .latency = new_hist(a)};
+    hist_init(&a->runq_wait, &a->arena, HIST_SAMPLES_DEFAULT);
+    return true;
+}
+
+void analysis_release(struct analysis *a)
+{
+    for (size_t i = 0; i < a->ngroups; i++) {
+        free(a->groups[i].life);
+        free(a->groups[i].wait);
+    }
+    for (uint32_t i = 0; a->span_stats != NULL && i < a->program->nspans; i++)
+        free(a->span_stats[i].latency);
+    free(a->groups);
+    free(a->span_stats);
+    free(a->ps);
+    map_release(&a->gs);
+    map_release(&a->spans);
+    arena_release(&a->arena);
+    memset(a, 0, sizeof *a);
+}
+
+/* ---- Ps ---- */
+
+static struct pclock *p_of(struct analysis *a, uint32_t id, uint64_t now)
+{
+    if (id >= a->nps) {
+        size_t n = (size_t)id + 1;
+        a->ps = run_grow(a->ps, n * sizeof *a->ps);
+        for (size_t i = a->nps; i < n; i++)
+            a->ps[i] = (struct pclock){.since = now, .state = PC_IDLE};
+        a->nps = n;
+    }
+    return &a->ps[id];
+}
+
+static enum p_class class_of(const struct pclock *p)
+{
+    if (p->throttled)
+        return PC_THROTTLED;
+    if (p->off_cpu && p->state != PC_SYSCALL && p->state != PC_IDLE)
+        return PC_NOCPU;
+    return (enum p_class)p->state;
+}
+
+static void p_charge(struct pclock *p, uint64_t now)
+{
+    if (now <= p->since)
+        return;
+    p->ps[class_of(p)] += now - p->since;
+    p->since = now;
+}
+
+static void p_enter(struct analysis *a, const struct event_rec *r, enum p_class state)
+{
+    if (r->p == EVENT_NO_P)
+        return;
+    struct pclock *p = p_of(a, r->p, r->time);
+    p_charge(p, r->time);
+    p->state = (uint8_t)state;
+}
+
+static void p_leave(struct analysis *a, uint32_t id, uint64_t now)
+{
+    struct pclock *p = p_of(a, id, now);
+    p_charge(p, now);
+    p->state = PC_IDLE;
+    p->off_cpu = p->throttled = false;
+}
+
+static void p_cpu(struct analysis *a, const struct event_rec *r, bool off, bool throttled)
+{
+    if (r->p == EVENT_NO_P)
+        return;
+    struct pclock *p = p_of(a, r->p, r->time);
+    p_charge(p, r->time);
+    p->off_cpu = off;
+    p->throttled = throttled;
+}
+
+static void p_spun(struct analysis *a, const struct event_rec *r)
+{
+    if (r->p == EVENT_NO_P)
+        return;
+    struct pclock *p = p_of(a, r->p, r->time);
+    if (p->state == PC_SCHED)
+        p->state = PC_SPIN;
+    p_charge(p, r->time);
+    p->state = PC_SCHED;
+}
+
+static void p_assisted(struct analysis *a, const struct event_rec *r)
+{
+    if (r->p == EVENT_NO_P)
+        return;
+    struct pclock *p = p_of(a, r->p, r->time);
+    uint64_t ps = r->a * PS_PER_NS;
+    p_charge(p, r->time);
+    if (ps > p->ps[PC_USER])
+        ps = p->ps[PC_USER];
+    p->ps[PC_USER] -= ps;
+    p->ps[PC_GC] += ps;
+}
+
+/* ---- goroutines ---- */
+
+static void runnable_add(struct analysis *a, uint64_t now, int delta)
+{
+    if (now > a->runnable_since) {
+        a->runnable_area += a->runnable * ((now - a->runnable_since) / PS_PER_NS);
+        a->runnable_since = now;
+    }
+    a->runnable += (uint64_t)(int64_t)delta;
+    if (a->runnable > a->runnable_max)
+        a->runnable_max = a->runnable;
+}
+
+static void g_charge(struct run_group *g, struct map_slot *s, uint64_t now)
+{
+    uint64_t *const sums[] = {&g->runnable_ps, &g->running_ps, &g->waiting_ps, &g->syscall_ps};
+    if (now > s->at) {
+        *sums[s->b & GS_MASK] += now - s->at;
+        s->at = now;
+    }
+}
+
+static struct map_slot *g_enter(struct analysis *a, const struct event_rec *r, enum gstate state)
+{
+    struct map_slot *s = map_find(&a->gs, r->g, 0);
+    if (s == NULL)
+        return NULL;
+    g_charge(&a->groups[s->a], s, r->time);
+    bool was = (s->b & GS_MASK) == GS_RUNNABLE, is = state == GS_RUNNABLE;
+    if (was != is)
+        runnable_add(a, r->time, is ? 1 : -1);
+    s->b = (uint32_t)state | (uint32_t)r->p << GS_P_SHIFT;
+    return s;
+}
+
+static void g_create(struct analysis *a, const struct event_rec *r)
+{
+    uint32_t index = group_index(a->program, r);
+    group_of(a, index)->created++;
+    struct map_slot *s = map_put(&a->gs, r->g, 0);
+    s->at = s->born = r->time;
+    s->a = index;
+    s->b = r->c == 2 ? GS_WAITING : GS_RUNNABLE; /* a coroutine starts parked */
+    if (s->b == GS_RUNNABLE)
+        runnable_add(a, r->time, 1);
+}
+
+static void g_start(struct analysis *a, const struct event_rec *r)
+{
+    struct map_slot *s = g_enter(a, r, GS_RUNNING);
+    p_enter(a, r, s != NULL && s->a == 0 ? PC_GC : PC_USER);
+    if (s == NULL)
+        return;
+    hist_record(a->groups[s->a].wait, (int64_t)r->a);
+    if (s->a != 0)
+        hist_record(&a->runq_wait, (int64_t)r->a);
+}
+
+static void g_exit(struct analysis *a, const struct event_rec *r)
+{
+    struct map_slot *s = g_enter(a, r, GS_WAITING);
+    p_enter(a, r, PC_SCHED);
+    if (s == NULL)
+        return;
+    struct run_group *g = &a->groups[s->a];
+    g->exited++;
+    hist_record(g->life, (int64_t)((r->time - s->born) / PS_PER_NS));
+    map_take(&a->gs, s);
+}
+
+static void g_syscall_exit(struct analysis *a, const struct event_rec *r)
+{
+    if (r->c != 0) { /* fast: it kept or got a P */
+        g_enter(a, r, GS_RUNNING);
+        p_enter(a, r, PC_USER);
+    } else {
+        g_enter(a, r, GS_RUNNABLE);
+    }
+}
+
+/* ---- spans ---- */
+
+static void span_begin(struct analysis *a, const struct event_rec *r)
+{
+    if (r->b >= a->program->nspans)
+        return;
+    if (r->c == 1) { /* the second record: it began earlier, at this time */
+        struct map_slot *open = map_find(&a->spans, a->last_span, r->b);
+        if (open != NULL)
+            open->at = r->a;
+        return;
+    }
+    struct map_slot *s = map_put(&a->spans, r->a, r->b);
+    if (!s->a)
+        a->span_stats[r->b].open++;
+    s->a = 1;
+    s->at = r->time / PS_PER_NS;
+    a->last_span = r->a;
+}
+
+static void span_end(struct analysis *a, const struct event_rec *r)
+{
+    struct map_slot *s = r->b < a->program->nspans ? map_find(&a->spans, r->a, r->b) : NULL;
+    if (s == NULL)
+        return;
+    int64_t took = (int64_t)(r->time / PS_PER_NS) - (int64_t)s->at;
+    hist_record(a->span_stats[r->b].latency, took < 0 ? 0 : took);
+    a->span_stats[r->b].open--;
+    map_take(&a->spans, s);
+}
+
+/* ---- records ---- */
+
+static void retaken(struct analysis *a, const struct event_rec *r)
+{
+    if (r->g == EVENT_NO_G) {
+        p_leave(a, (uint32_t)r->a, r->time);
+        return;
+    }
+    /* From 1.26 on the record names the goroutine, not the P. */
+    const struct map_slot *s = map_find(&a->gs, r->g, 0);
+    if (s != NULL && s->b >> GS_P_SHIFT != EVENT_NO_P)
+        p_leave(a, s->b >> GS_P_SHIFT, r->time);
+}
+
+static void feed_p(struct analysis *a, const struct event_rec *r)
+{
+    switch ((enum event_type)r->type) {
+    case EV_P_START: p_enter(a, r, PC_SCHED); break;
+    case EV_P_STOP:
+        if (r->p != EVENT_NO_P)
+            p_leave(a, r->p, r->time);
+        break;
+    case EV_P_RETAKE: retaken(a, r); break;
+    case EV_M_SPIN_BEGIN: p_enter(a, r, PC_SPIN); break;
+    case EV_M_SPIN_END: p_spun(a, r); break;
+    case EV_GC_ASSIST: p_assisted(a, r); break;
+    case EV_HOST_ON_CPU: p_cpu(a, r, /*off*/ false, /*throttled*/ false); break;
+    case EV_HOST_OFF_CPU: p_cpu(a, r, /*off*/ true, /*throttled*/ false); break;
+    case EV_THROTTLE_ON: p_cpu(a, r, /*off*/ true, /*throttled*/ true); break;
+    case EV_THROTTLE_OFF: p_cpu(a, r, /*off*/ true, /*throttled*/ false); break;
+    default: break;
+    }
+}
+
+static void feed(struct analysis *a, const struct event_rec *r)
+{
+    switch ((enum event_type)r->type) {
+    case EV_G_CREATE: g_create(a, r); break;
+    case EV_G_START: g_start(a, r); break;
+    case EV_G_PARK:
+        g_enter(a, r, GS_WAITING);
+        p_enter(a, r, PC_SCHED);
+        break;
+    case EV_G_READY: g_enter(a, r, GS_RUNNABLE); break;
+    case EV_G_GOSCHED:
+    case EV_G_PREEMPT:
+        g_enter(a, r, GS_RUNNABLE);
+        p_enter(a, r, PC_SCHED);
+        break;
+    case EV_G_EXIT: g_exit(a, r); break;
+    case EV_G_SYSCALL_ENTER:
+        g_enter(a, r, GS_SYSCALL);
+        p_enter(a, r, PC_SYSCALL);
+        break;
+    case EV_G_SYSCALL_EXIT: g_syscall_exit(a, r); break;
+    case EV_SPAN_BEGIN: span_begin(a, r); break;
+    case EV_SPAN_END: span_end(a, r); break;
+    default: feed_p(a, r); break;
+    }
+}
+
+void analysis_feed(struct analysis *a, const struct event_rec *recs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        feed(a, &recs[i]);
+    if (count > 0 && recs[count - 1].time > a->now)
+        a->now = recs[count - 1].time;
+}
+
+void analysis_until(struct analysis *a, uint64_t now_ps)
+{
+    runnable_add(a, now_ps, 0);
+    for (size_t i = 0; i < a->nps; i++)
+        p_charge(&a->ps[i], now_ps);
+    for (size_t i = 0; i < a->gs.capacity; i++) {
+        struct map_slot *s = &a->gs.slots[i];
+        if (s->used)
+            g_charge(&a->groups[s->a], s, now_ps);
+    }
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_RUN_ANALYSIS_H
+#define GMPSIM_RUN_ANALYSIS_H
+
+/* Event records into times: per goroutine group, per span, per P, queue lengths. Fed batch by batch
+ * while the world runs; it keeps state per living goroutine and open span, never per record.
+ *
+ *   goroutine   runnable -> running -> waiting | syscall | runnable ...   times add up per group
+ *   P           one class at a time (enum p_class); "throttled" and "no CPU" lie over what its M
+ * was doing, except that a P in a system call stays there unless throttled
+ *
+ * An M that starts out spinning has no record that says so: the record of the end of spinning turns
+ * the time since its P started into spinning. An assist is known when it is over: its time moves
+ * from user to GC then. */
+
+#include <stdint.h>
+
+#include "model/prog.h"
+#include "run/map.h"
+#include "scenarios/result.h"
+#include "sim/base/event.h"
+
+struct pclock {
+    uint64_t since;
+    uint8_t state; /* enum p_class, without the two that lie over it */
+    bool off_cpu, throttled;
+    uint64_t ps[PC_COUNT];
+};
+
+struct analysis {
+    const struct program *program;
+    struct arena arena; /* histograms */
+    struct map gs;      /* goid -> since (at), born, group (a), state and last P (b) */
+    struct map spans;   /* (key, span) -> begin in ns */
+    struct run_group *groups;
+    size_t ngroups;
+    struct run_span *span_stats;
+    struct hist runq_wait;
+    struct pclock *ps; /* by P id */
+    size_t nps;
+    uint64_t runnable, runnable_max;
+    uint64_t runnable_since; /* ps */
+    uint64_t runnable_area;  /* count * ns */
+    uint64_t last_span;      /* key of the latest span_begin */
+    uint64_t now;            /* of the latest record */
+};
+
+bool analysis_init(struct analysis *a, const struct program *program, struct failure *f);
+void analysis_feed(struct analysis *a, const struct event_rec *recs, size_t count);
+/* Closes what is open at this time; feeding may go on afterwards. */
+void analysis_until(struct analysis *a, uint64_t now_ps);
+void analysis_release(struct analysis *a);
+
+/* Name of a goroutine's group from its g_create record. */
+const char *analysis_group_name(const struct program *p, const struct event_rec *create);
+
+#endif

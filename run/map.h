@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_RUN_MAP_H
+#define GMPSIM_RUN_MAP_H
+
+/* A hash map from a 64-bit number and a small one to a few words: goroutines by goid, open spans by
+ * (key, span). Open addressing; its memory comes from malloc, and running out of it ends the
+ * process. Nothing depends on the order of its slots. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct map_slot {
+    uint64_t key;
+    uint32_t key2; /* below UINT32_MAX */
+    uint32_t used; /* 1 when taken */
+    uint64_t at, born;
+    uint32_t a, b;
+};
+
+struct map {
+    struct map_slot *slots; /* a power of two, at most half full */
+    size_t capacity, count;
+};
+
+/* NULL: not there. Pointers are good until the next put or take. */
+struct map_slot *map_find(const struct map *m, uint64_t key, uint32_t key2);
+/* The slot of the key, made if need be with zero values. */
+struct map_slot *map_put(struct map *m, uint64_t key, uint32_t key2);
+void map_take(struct map *m, struct map_slot *s);
+void map_release(struct map *m);
+
+/* malloc and realloc that end the process with a message in place of returning NULL. */
+void *run_alloc(size_t size);
+void *run_grow(void *p, size_t size);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/window.h"
+
+static const uint64_t no_limit = UINT64_MAX / 2;
+
+/* ---- words ---- */
+
+const char *run_end_name(enum run_end end)
+{
+    static const char *const names[RUN_ENDS] = {"finished",   "finding", "idle",
+                                                "time limit", "limit",   "internal error"};
+    return end < RUN_ENDS ? names[end] : "?";
+}
+
+const char *run_verdict(const struct run_result *r)
+{
+    static const char *const kinds[FIND_KINDS] = {
+        [FIND_NONE] = "finding",
+        [FIND_DEADLOCK] = "deadlock",
+        [FIND_FATAL] = "fatal error",
+        [FIND_PANIC] = "panic",
+        [FIND_THREADS] = "thread exhaustion",
+        [FIND_ASSERT] = "assertion",
+        [FIND_INVARIANT] = "broken rule",
+        [FIND_LIMIT] = "limit",
+        [FIND_EXIT] = "exit status",
+    };
+    if (r->end == RUN_FINDING && r->kind >= 0 && r->kind < FIND_KINDS)
+        return kinds[r->kind];
+    return run_end_name(r->end);
+}
+
+int run_exit_code(const struct run_result *r)
+{
+    switch (r->end) {
+    case RUN_FINISHED:
+    case RUN_TIME: return EXIT_CLEAN;
+    case RUN_FINDING:
+    case RUN_IDLE: return EXIT_FINDING;
+    case RUN_LIMIT: return EXIT_USAGE;
+    case RUN_BROKEN:
+    case RUN_ENDS: break;
+    }
+    return EXIT_INTERNAL;
+}
+
+/* ---- sinks ---- */
+
+static void take_print(void *arg, const char *text, size_t size)
+{
+    struct run *r = arg;
+    if (r->out_size + size > r->out_room) {
+        r->out_room = (r->out_size + size) * 2 + 1024;
+        r->out = run_grow(r->out, r->out_room);
+    }
+    memcpy(r->out + r->out_size, text, size);
+    r->out_size += size;
+    if (r->opts.print != NULL)
+        r->opts.print(r->opts.arg, text, size);
+}
+
+static void take_sched_line(void *arg, const char *text, size_t size)
+{
+    struct run *r = arg;
+    if (r->opts.sched_line != NULL)
+        r->opts.sched_line(r->opts.arg, text, size);
+}
+
+static void take_records(void *arg, const struct event_rec *recs, size_t count)
+{
+    struct run *r = arg;
+    analysis_feed(&r->analysis, recs, count);
+    if (r->opts.sink != NULL)
+        r->opts.sink(r->opts.arg, recs, count);
+}
+
+/* ---- life ---- */
+
+bool run_opts_of(struct failure *f, const struct scenario *s, int release, struct run_opts *o)
+{
+    *o = (struct run_opts){.program = &s->program,
+                           .procs = s->procs,
+                           .cpus = s->cpus,
+                           .quota_us = s->quota_us,
+                           .period_us = s->period_us,
+                           .seed = s->has_seed ? s->seed : 1,
+                           .until_ns = s->until_ns};
+    return scenario_profile(f, s, release, &o->profile);
+}
+
+bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
+{
+    memset(r, 0, sizeof *r);
+    r->opts = *o;
+    if (!analysis_init(&r->analysis, o->program, f))
+        return false;
+    struct vm_opts vo = {.seed = o->seed,
+                         .cpus = o->cpus,
+                         .quota_us = o->quota_us,
+                         .period_us = o->period_us,
+                         .costs = o->costs,
+                         .sink = o->no_analysis ? NULL : take_records,
+                         .sink_arg = r,
+                         .catch_throws = o->catch_throws,
+                         .sighandler = core_virt.sighandler};
+    if (!vm_init(f, &vo)) {
+        analysis_release(&r->analysis);
+        return false;
+    }
+    struct world_opts wo = {.profile = &r->opts.profile,
+                            .program = o->program,
+                            .procs = o->procs,
+                            .schedtrace_ns = o->schedtrace_ns,
+                            .scheddetail = o->scheddetail,
+                            .print = take_print,
+                            .sched_line = take_sched_line,
+                            .arg = r};
+    void *arg;
+    struct hostm *m0 = core_virt.init(&wo, &arg);
+    vm_start(m0, core_virt.run_m0, arg);
+    return true;
+}
+
+bool run_to(struct run *r, uint64_t until_ps)
+{
+    uint64_t limit = r->opts.until_ns > 0 ? (uint64_t)r->opts.until_ns * 1000 : no_limit;
+    if (r->ended)
+        return false;
+    r->why = vm_run(until_ps < limit ? until_ps : limit);
+    r->ended = r->why != VM_TIME || until_ps >= limit;
+    return !r->ended;
+}
+
+static void set_text(struct run *r, const char *text)
+{
+    size_t n = text != NULL ? strlen(text) : 0;
+    if (n >= sizeof r->text)
+        n = sizeof r->text - 1;
+    memcpy(r->text, text != NULL ? text : "", n);
+    while (n > 0 && r->text[n - 1] == '\n')
+        n--;
+    r->text[n] = 0;
+}
+
+static void fill_end(struct run *r)
+{
+    struct run_result *q = &r->result;
+    set_text(r, NULL);
+    q->text = r->text;
+    switch (r->why) {
+    case VM_STOPPED: q->end = RUN_FINISHED; break;
+    case VM_IDLE: q->end = RUN_IDLE; break;
+    case VM_TIME: q->end = RUN_TIME; break;
+    case VM_LIMIT:
+        q->end = RUN_LIMIT;
+        set_text(r, vm_failure()->text);
+        break;
+    case VM_FINDING:
+        q->end = RUN_FINDING;
+        q->kind = vm_verdict()->kind;
+        set_text(r, vm_verdict()->text);
+        break;
+    case VM_THROWN:
+        q->end = RUN_BROKEN;
+        set_text(r, vm_verdict()->text);
+        break;
+    }
+}
+
+static void fill_stats(struct run *r)
+{
+    struct run_result *q = &r->result;
+    struct vm_stats s;
+    vm_stats(&s);
+    q->now_ps = s.now_ps;
+    q->fingerprint = s.fingerprint;
+    q->records = s.events;
+    q->threads = s.threads;
+    q->nr_periods = s.nr_periods;
+    q->nr_throttled = s.nr_throttled;
+    q->throttled_ps = s.throttled_ps;
+    q->cpu_ps = s.cpu_ps;
+    q->procs = core_virt.gomaxprocs();
+    core_virt.counters(q->counters);
+}
+
+static void fill_times(struct run *r)
+{
+    struct run_result *q = &r->result;
+    struct analysis *a = &r->analysis;
+    analysis_until(a, q->now_ps);
+    q->spans = a->span_stats;
+    q->nspans = a->program->nspans;
+    q->runq_wait = &a->runq_wait;
+    q->runnable_max = a->runnable_max;
+    q->runnable_area = a->runnable_area;
+    q->groups = run_alloc(a->ngroups * sizeof *q->groups);
+    for (size_t i = 0; i < a->ngroups; i++)
+        if (a->groups[i].created > 0)
+            q->groups[q->ngroups++] = a->groups[i];
+    for (size_t i = 0; i < a->nps; i++)
+        for (int c = 0; c < PC_COUNT; c++)
+            q->p_ps[c] += a->ps[i].ps[c];
+}
+
+void run_end(struct run *r)
+{
+    fill_end(r);
+    fill_stats(r);
+    fill_times(r);
+    r->result.out = r->out != NULL ? r->out : "";
+    r->result.out_size = r->out_size;
+    r->result.gs = look_gs(r->opts.program, /*system*/ false, &r->result.ngs);
+}
+
+void run_free(struct run *r)
+{
+    vm_free();
+    analysis_release(&r->analysis);
+    free(r->result.groups);
+    free(r->result.gs);
+    free(r->out);
+    memset(r, 0, sizeof *r);
+}
+
+bool run_all(struct failure *f, struct run *r, const struct run_opts *o)
+{
+    if (!run_start(f, r, o))
+        return false;
+    while (run_to(r, no_limit))
+        ;
+    run_end(r);
+    return true;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_RUN_RUN_H
+#define GMPSIM_RUN_RUN_H
+
+/* One run of a program on the virtual host, from options to a result.
+ *
+ * run_start, then run_to any number of times, then run_end and, when the result was read,
+ * run_free. One run per process at a time (there is one world). run_all does the lot. */
+
+#include "model/profile.h"
+#include "scenarios/result.h"
+#include "scenarios/scenario.h"
+#include "sim/base/event.h"
+#include "sim/base/fail.h"
+#include "sim/virt/vm.h"
+#include "run/analysis.h"
+
+struct run_opts {
+    struct profile profile;
+    const struct program *program;
+    int32_t procs; /* 0: the release's default */
+    int32_t cpus;  /* 0: dedicated */
+    int64_t quota_us, period_us;
+    uint64_t seed;
+    int64_t until_ns;      /* 0: no limit */
+    int64_t schedtrace_ns; /* 0: none */
+    bool scheddetail;
+    bool no_analysis;          /* records off: the fastest run; times and spans stay empty */
+    const struct costs *costs; /* NULL: the built-in table */
+    bool catch_throws; /* a broken rule of the simulator is a result, not the end of the process */
+    /* All may be NULL. The prints are kept in the result in any case. */
+    void (*print)(void *arg, const char *text, size_t size);
+    void (*sched_line)(void *arg, const char *text, size_t size);
+    event_sink_fn *sink; /* sees every batch of records after the analysis */
+    void *arg;
+};
+
+struct run {
+    struct run_opts opts;
+    struct analysis analysis;
+    struct run_result result;
+    char *out;
+    size_t out_size, out_room;
+    enum vm_why why;
+    bool ended;
+    char text[8192];
+};
+
+/* From a scenario: its profile (or `release` if not 0), machine and seed; all may be changed. */
+bool run_opts_of(struct failure *f, const struct scenario *s, int release, struct run_opts *o);
+
+bool run_start(struct failure *f, struct run *r, const struct run_opts *o);
+/* True: the world stands at this time. False: it has ended before. */
+bool run_to(struct run *r, uint64_t until_ps);
+/* Fills r->result; the world is still there to look at (window.h). */
+void run_end(struct run *r);
+void run_free(struct run *r);
+
+bool run_all(struct failure *f, struct run *r, const struct run_opts *o);
+
+/* Exit status of the command for this result, expectations of a scenario left out. */
+int run_exit_code(const struct run_result *r);
+
+#endif

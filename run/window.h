@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_RUN_WINDOW_H
+#define GMPSIM_RUN_WINDOW_H
+
+/* A look into the model's records while the world stands still (between two vm_run calls). window.c
+ * alone knows the model's structs; nothing here changes the world. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scenarios/result.h"
+
+struct program;
+
+struct look_p {
+    int32_t id;
+    const char *status;
+    int32_t m;        /* -1: none */
+    uint64_t curg;    /* goid that runs here, 0: none */
+    uint64_t runnext; /* goid, 0: none */
+    uint32_t ring;    /* Gs in the ring */
+    uint32_t schedtick, syscalltick, timers;
+    bool spinning;
+};
+
+struct look_m {
+    int32_t id, p;
+    uint64_t curg, lockedg;
+    bool spinning, blocked, idle;
+};
+
+struct look_sched {
+    int32_t procs, npidle, nmspinning, nmidle;
+    int64_t nm;
+    int32_t globrunq;
+    bool gcwaiting, sysmonwait;
+    uint32_t gcphase;
+    uint64_t ngs;
+};
+
+void look_sched(struct look_sched *s);
+void look_p(int32_t id, struct look_p *out);
+/* goids of P's ring from head to tail; at most max; gives how many there are. */
+size_t look_ring(int32_t id, uint64_t *out, size_t max);
+size_t look_globrunq(uint64_t *out, size_t max);
+/* False: no such M (any more). */
+bool look_m(int64_t id, struct look_m *out);
+/* Goroutines that have not ended, in order of goid; the runtime's own ones only if asked for. The
+ * array comes from malloc and is the caller's. */
+struct run_g *look_gs(const struct program *program, bool system, size_t *count);
+
+#endif
