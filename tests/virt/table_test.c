@@ -35,6 +35,15 @@ TEST_CASE(Tables, TheReferenceTableIsTheBuiltInOne)
         CHECK_EQ(table.costs.work[i], costs_builtin.work[i]);
 }
 
+TEST_CASE(Tables, TheMeasuredTableIsValid)
+{
+    fail_reset(&failure);
+    if (!costs_load(&failure, COSTS_DIR "/zen5-vm.json", &table))
+        FAIL_CASE("%s", failure.text);
+    CHECK_STR(table.name, "zen5-vm");
+    CHECK_EQ(table.costs.atomic[PORT_AMD64][ATOMIC_cas].miss, 33000);
+}
+
 #define HEAD "{\"version\": 1, \"name\": \"x\", \"unit\": \"ps\", \"inherits\": \"reference\""
 
 TEST_CASE(Tables, AnInheritingTableChangesOnlyWhatItHolds)
