@@ -643,14 +643,15 @@ static int64_t sleepUntil_v1(struct timers *ts)
     return nobarrierWakeTime(ts);
 }
 
-/* proc.go shouldStealTimers (1.14, 1.15): only from a P whose own M cannot run them soon. It reads
- * another M's locks as Go does, a race; not inlined, so that a report of it has this name. */
-__attribute__((noinline)) static bool shouldStealTimers(struct p *p2)
+/* proc.go shouldStealTimers (1.14, 1.15): only from a P whose own M cannot run them soon. Go also
+ * says no when that M holds locks; m.locks is nobody's to read here, and the answer would only be
+ * later. */
+static bool shouldStealTimers(struct p *p2)
 {
     if (a_load_rlx(&p2->status) != Prunning)
         return true;
     struct m *mp = a_load_rlx(&p2->m);
-    if (mp == NULL || mp->locks > 0)
+    if (mp == NULL)
         return false;
     struct g *gp = a_load_rlx(&mp->curg);
     if (gp == NULL)
