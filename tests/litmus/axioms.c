@@ -90,7 +90,7 @@ static void rel_reflexive(rel a)
 
 static bool irreflexive(const rel a)
 {
-    for (int i = 0; i < x.n; i++)
+    for (int i = 0; i < x.n && i < EV_MAX; i++)
         if (a[i] >> i & 1)
             return false;
     return true;
@@ -257,7 +257,7 @@ static int grow1(rel to, const rel a)
 static void power_ppo(rel ppo)
 {
     rel ii, ic = {0}, ci, cc, t;
-    bool more = true;
+    int more = 1;
 
     rel_seq(ii, x.fre, x.rfe); /* rdw */
     for (int i = 0; i < x.n; i++)
@@ -270,11 +270,11 @@ static void power_ppo(rel ppo)
     rel_union(ci, t);
     memcpy(cc, x.po_loc, sizeof(rel));
     rel_union(cc, x.ctrl);
-    while (more) {
-        more = grow1(ii, ci) | grow(ii, ic, ci) | grow(ii, ii, ii);
-        more |= grow1(ic, ii) | grow1(ic, cc) | grow(ic, ic, cc) | grow(ic, ii, ic);
-        more |= grow(ci, ci, ii) | grow(ci, cc, ci);
-        more |= grow1(cc, ci) | grow(cc, ci, ic) | grow(cc, cc, cc);
+    while (more > 0) {
+        more = grow1(ii, ci) + grow(ii, ic, ci) + grow(ii, ii, ii);
+        more += grow1(ic, ii) + grow1(ic, cc) + grow(ic, ic, cc) + grow(ic, ii, ic);
+        more += grow(ci, ci, ii) + grow(ci, cc, ci);
+        more += grow1(cc, ci) + grow(cc, ci, ic) + grow(cc, cc, cc);
     }
     rel_between(ppo, ii, x.R, x.R);
     rel_between(t, ic, x.R, x.W);

@@ -9,6 +9,7 @@
 
 #include "harness.h"
 #include "prog.h"
+#include "sim/base/coro.h"
 #include "sim/base/rng.h"
 
 static struct lit_set ran, allowed;
@@ -90,6 +91,10 @@ static int compare(enum mm_kind kind, bool ctrl, unsigned flags, uint64_t seed, 
 static int programs(int few)
 {
     const char *more = getenv("GMPSIM_LITMUS_PROGRAMS");
+
+#if defined(GMPSIM_ASAN) || defined(GMPSIM_TSAN) /* far slower, and the sets are the same */
+    few /= 30;
+#endif
     return more != NULL ? atoi(more) : few;
 }
 

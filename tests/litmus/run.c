@@ -85,7 +85,8 @@ void lit_explore(const struct lit_prog *p, enum mm_kind kind, bool ctrl, struct 
     static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64, PORT_PPC64LE};
     static struct dfs_frame frames[1 << 12];
     struct ex_opts o = {.memory = kind, .port = ports[kind], .ctrl = ctrl, .answers_max = 1 << 12,
-                        .memory_max = 1 << 20};
+                        .memory_max = 1 << 20,
+                        .stack_size = 32 * 1024}; /* small: AddressSanitizer cleans it for each start */
     struct failure f = {0};
     struct strategy_dfs dfs;
 
