@@ -139,7 +139,7 @@ struct strategy_dfs {
     bool started, exhausted;
     bool pruned;   /* something was left out by draws_max or frames_max: not a proof */
     bool diverged; /* the world did not repeat itself: nondeterminism outside of choose() */
-    uint64_t runs;
+    uint64_t runs, runs_max; /* 0: until exhausted */
 };
 enum { DFS_UNBOUNDED = 0xffff };
 void strategy_dfs_init(struct strategy_dfs *d, struct dfs_frame *frames, size_t frames_max,

@@ -22,7 +22,7 @@ static bool dfs_begin(struct strategy *s)
 {
     struct strategy_dfs *d = (struct strategy_dfs *)s;
 
-    if (d->exhausted || d->diverged)
+    if (d->exhausted || d->diverged || (d->runs_max != 0 && d->runs == d->runs_max))
         return false;
     d->depth = 0;
     d->used = 0;

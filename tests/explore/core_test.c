@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Goal: the whole core runs explored: programs end as they must in every schedule that is tried, under every memory model.
+ * Method: small programs on two and three Ps, random schedules (sanitizers off: some hundreds each) and depth-first search with
+ * one preemption; a run is repeated from its schedule.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "asm.h"
+#include "harness.h"
+#include "model/api.h"
+#include "sim/base/coro.h"
+#include "sim/explore/search.h"
+
+struct job {
+    const struct program *program;
+    int procs;
+    char out[256];
+    size_t nout;
+    const char *want;
+    struct profile prof;
+};
+
+static void take_print(void *arg, const char *text, size_t size)
+{
+    struct job *j = arg;
+
+    if (size > sizeof j->out - 1 - j->nout)
+        size = sizeof j->out - 1 - j->nout;
+    memcpy(j->out + j->nout, text, size);
+    j->nout += size;
+    j->out[j->nout] = 0;
+}
+
+static void build(void *arg)
+{
+    struct job *j = arg;
+    struct world_opts wo = {.profile = &j->prof, .program = j->program, .procs = j->procs,
+                            .procs_max = j->procs, .print = take_print, .arg = j};
+    void *m0_arg;
+
+    j->nout = 0;
+    j->out[0] = 0;
+    struct hostm *m0 = core_explore.init(&wo, &m0_arg);
+    ex_start(m0, core_explore.run_m0, m0_arg);
+}
+
+static void check(void *arg)
+{
+    struct job *j = arg;
+
+    if (ex_why() == EX_IDLE)
+        ex_fail("every M waits, and the program has not ended");
+    else if (ex_why() == EX_STOPPED && strcmp(j->out, j->want) != 0)
+        ex_fail("wrong output");
+}
+
+static void open_world(enum mm_kind memory)
+{
+    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64, PORT_PPC64LE};
+    struct ex_opts o = {.memory = memory, .port = ports[memory], .ctrl = true, .steps_max = 100000,
+                        .eager_clock = true, .sighandler = core_explore.sighandler};
+    struct failure f = {0};
+
+    if (!ex_init(&f, &o))
+        FAIL_CASE("%s", f.text);
+}
+
+static int runs(int n)
+{
+#if defined(GMPSIM_ASAN) || defined(GMPSIM_TSAN)
+    n /= 20;
+#endif
+    const char *more = getenv("GMPSIM_EXPLORE_RUNS");
+    return more != NULL ? atoi(more) : n;
+}
+
+static void explore(struct job *j, enum mm_kind memory, struct strategy *st, const char *what)
+{
+    static struct ex_event events[4000];
+    struct search s = {build, check, j, 0};
+    struct search_result r;
+
+    profile_init(&j->prof, PROFILE_LATEST);
+    profile_set(&j->prof, "ring_len", 4);
+    open_world(memory);
+    bool found = search_run(&s, st, &r);
+    if (getenv("GMPSIM_EXPLORE_COUNTS") != NULL)
+        fprintf(stderr, "%s %s: %llu runs, %llu cut, %llu points a run\n", what, mm_kind_name(memory),
+                (unsigned long long)r.runs, (unsigned long long)r.cut,
+                (unsigned long long)(r.steps / (r.runs + !r.runs)));
+    if (found) {
+        struct ex_print p = {.rows_max = 60, .width = 200};
+        ex_trace(events, 4000);
+        bool same = search_replay(&s, &r);
+        ex_trace_print(stderr, &p);
+        FAIL_CASE("%s %s, run %llu: %s: %s (%s); output \"%s\"", what, mm_kind_name(memory),
+                  (unsigned long long)r.runs, ex_why_name(r.why), r.text,
+                  same ? "repeats" : "does not repeat", j->out);
+    }
+    CHECK_LE(r.cut * 20, r.runs);
+    search_result_release(&r);
+    ex_free();
+}
+
+static void explore_randomly(struct job *j, const char *what)
+{
+    for (int k = 0; k < MM_KINDS; k++) {
+        struct strategy_random r;
+        strategy_random_init(&r, 1, (uint64_t)runs(k < MM_ARM ? 300 : 100));
+        explore(j, (enum mm_kind)k, &r.s, what);
+    }
+}
+
+/* main starts `count` goroutines that each send their number, and adds up what it receives. */
+static void program_sum(struct as *a, int count)
+{
+    as_init(a);
+    int ch = as_object(a, OBJ_CHAN, 0);
+    int worker = as_func(a, "worker", 1, 4);
+    as_send(a, ch, 0);
+    as_ret(a);
+    as_func(a, "main", 0, 8);
+    as_const(a, 2, 0);
+    for (int i = 1; i <= count; i++) {
+        as_const(a, 0, i);
+        as_go(a, worker, 0, 1);
+    }
+    for (int i = 1; i <= count; i++) {
+        as_recv(a, ch, 1);
+        as_op(a, OP_ADD, 2, 2, 1, 0, 0);
+    }
+    as_print1(a, "%d\n", 2);
+    as_ret(a);
+}
+
+static struct as prog;
+
+TEST_CASE(Core, SumOverAChannelOnTwoPs)
+{
+    program_sum(&prog, 3);
+    struct job j = {.program = as_done(&prog), .procs = 2, .want = "6\n"};
+    explore_randomly(&j, "sum");
+}
+
+TEST_CASE(Core, SumOverAChannelOnThreePs)
+{
+    program_sum(&prog, 6);
+    struct job j = {.program = as_done(&prog), .procs = 3, .want = "21\n"};
+    explore_randomly(&j, "sum");
+}
+
+TEST_CASE(Core, OnePreemptionAnywhere)
+{
+    static struct dfs_frame frames[1 << 16];
+    struct strategy_dfs d;
+
+    program_sum(&prog, 2);
+    struct job j = {.program = as_done(&prog), .procs = 2, .want = "3\n"};
+    strategy_dfs_init(&d, frames, 1 << 16, 1);
+    d.draws_max = 2;
+    d.runs_max = (uint64_t)runs(2000);
+    explore(&j, MM_SC, &d.s, "sum");
+}
