@@ -183,7 +183,7 @@ void coro_switch(struct coro *from, struct coro *to)
 
 _Noreturn void coro_exit_to(struct coro *from, struct coro *to)
 {
-    void *nowhere;
+    static void *nowhere; /* not on this stack: ASan may have put its locals where they go now */
     from->sp = NULL;
     san_leave(from, to, /*dying*/ 1);
     raw_switch(&nowhere, &to->sp);
