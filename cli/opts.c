@@ -58,7 +58,7 @@ static size_t distance(const char *a, const char *b)
 const char *cli_nearest(const char *text, const char *const *candidates)
 {
     const char *best = NULL;
-    size_t best_distance = strlen(text) / 2 + 1;
+    size_t best_distance = strlen(text) / 2 + 2;
     if (best_distance > 4)
         best_distance = 4;
     for (; *candidates != NULL; candidates++) {

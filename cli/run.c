@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/record.h"
 #include "cli/report.h"
 
 struct run_args {
     struct machine m;
     struct run_opts o;
     int64_t runs, schedtrace_ns;
+    const char *db_path;
+    struct store *db;
     bool prints, json, scheddetail;
 };
 
@@ -53,14 +56,19 @@ static int one(struct run_args *a, cJSON *list)
     static struct run r;
     struct failure f = {0};
     struct complaints c;
-    if (!run_all(&f, &r, &a->o))
+    int64_t id = 0;
+    if (!run_recorded(&f, &r, &a->m, &a->o, a->db, /*summary*/ false, &id))
         cli_fail(&f);
     complaints_of(a->m.scenario, &a->o, &r.result, &c);
+    if (a->db != NULL && !store_finish(a->db, &f, &r.result, c.text))
+        cli_fail(&f);
     if (!a->prints && !a->json && a->runs == 1 && r.result.out_size > 0) {
         fwrite(r.result.out, 1, r.result.out_size, stdout);
         fputc('\n', stdout);
     }
     show(a, &r.result, &c, list);
+    if (id != 0 && !a->json && !a->prints)
+        printf("recorded: run %" PRId64 " in %s\n", id, a->db_path);
     int status = report_status(&r.result, &c);
     run_free(&r);
     return status;
@@ -82,6 +90,8 @@ int verb_run(const struct verb *v, int argc, char **argv)
     const struct opt table[] = {
         MACHINE_OPTS(a.m),
         {"runs", "N", "so many runs, with seeds from --seed on", OPT_INT, &a.runs},
+        {"db", "FILE", "record everything into this SQLite file (docs/store.md)", OPT_TEXT,
+         &a.db_path},
         {"schedtrace", "TIME", "SCHED lines as GODEBUG=schedtrace prints them, on stderr", OPT_TIME,
          &a.schedtrace_ns},
         {"scheddetail", NULL, "... with GODEBUG=scheddetail=1", OPT_FLAG, &a.scheddetail},
@@ -99,6 +109,9 @@ int verb_run(const struct verb *v, int argc, char **argv)
     a.o.sched_line = to_stderr;
     if (a.prints)
         a.o.print = to_stdout;
+    struct failure f = {0};
+    if (a.db_path != NULL && (a.db = store_open(&f, a.db_path, STORE_WRITE)) == NULL)
+        cli_fail(&f);
     cJSON *list = cJSON_CreateArray();
     int status = EXIT_CLEAN;
     uint64_t seed = a.o.seed;
@@ -109,6 +122,7 @@ int verb_run(const struct verb *v, int argc, char **argv)
     if (a.json)
         print_json(list, a.runs);
     cJSON_Delete(list);
+    store_close(a.db);
     scenario_free(a.m.scenario);
     return status;
 }

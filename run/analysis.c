@@ -18,7 +18,7 @@ const char *const p_class_names[PC_COUNT] = {
 
 /* ---- groups: the runtime's, the program's, and one per function for goroutines without ---- */
 
-static uint32_t group_index(const struct program *p, const struct event_rec *r)
+uint32_t analysis_group(const struct program *p, const struct event_rec *r)
 {
     uint32_t func = (uint32_t)r->a, group = (uint32_t)(r->a >> 32);
     if (r->c == 1)
@@ -28,17 +28,12 @@ static uint32_t group_index(const struct program *p, const struct event_rec *r)
     return GROUPS_FIXED + p->ngroups + (func < p->nfuncs ? func : p->main);
 }
 
-static const char *name_of(const struct program *p, uint32_t index)
+const char *analysis_group_name(const struct program *p, uint32_t index)
 {
     if (index < GROUPS_FIXED)
         return "runtime";
     index -= GROUPS_FIXED;
     return index < p->ngroups ? p->groups[index] : p->funcs[index - p->ngroups].name;
-}
-
-const char *analysis_group_name(const struct program *p, const struct event_rec *create)
-{
-    return name_of(p, group_index(p, create));
 }
 
 static struct hist *new_hist(struct analysis *a)
@@ -52,7 +47,7 @@ static struct run_group *group_of(struct analysis *a, uint32_t index)
 {
     struct run_group *g = &a->groups[index];
     if (g->life == NULL) {
-        g->name = name_of(a->program, index);
+        g->name = analysis_group_name(a->program, index);
         g->life = new_hist(a);
         g->wait = new_hist(a);
     }
@@ -210,7 +205,7 @@ static struct map_slot *g_enter(struct analysis *a, const struct event_rec *r, e
 
 static void g_create(struct analysis *a, const struct event_rec *r)
 {
-    uint32_t index = group_index(a->program, r);
+    uint32_t index = analysis_group(a->program, r);
     group_of(a, index)->created++;
     struct map_slot *s = map_put(&a->gs, r->g, 0);
     s->at = s->born = r->time;
@@ -351,6 +346,17 @@ void analysis_feed(struct analysis *a, const struct event_rec *recs, size_t coun
         feed(a, &recs[i]);
     if (count > 0 && recs[count - 1].time > a->now)
         a->now = recs[count - 1].time;
+}
+
+void analysis_ps_until(struct analysis *a, uint64_t now_ps, uint64_t sum[PC_COUNT])
+{
+    for (int c = 0; c < PC_COUNT; c++)
+        sum[c] = 0;
+    for (size_t i = 0; i < a->nps; i++) {
+        p_charge(&a->ps[i], now_ps);
+        for (int c = 0; c < PC_COUNT; c++)
+            sum[c] += a->ps[i].ps[c];
+    }
 }
 
 void analysis_until(struct analysis *a, uint64_t now_ps)

@@ -49,9 +49,13 @@ bool analysis_init(struct analysis *a, const struct program *program, struct fai
 void analysis_feed(struct analysis *a, const struct event_rec *recs, size_t count);
 /* Closes what is open at this time; feeding may go on afterwards. */
 void analysis_until(struct analysis *a, uint64_t now_ps);
+/* Only the Ps, for a sample in between. */
+void analysis_ps_until(struct analysis *a, uint64_t now_ps, uint64_t sum[PC_COUNT]);
 void analysis_release(struct analysis *a);
 
-/* Name of a goroutine's group from its g_create record. */
-const char *analysis_group_name(const struct program *p, const struct event_rec *create);
+/* A goroutine's group from its g_create record: 0 is the runtime's; then the program's groups; then
+ * one per function for goroutines without a group. */
+uint32_t analysis_group(const struct program *p, const struct event_rec *create);
+const char *analysis_group_name(const struct program *p, uint32_t group);
 
 #endif

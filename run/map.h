@@ -14,7 +14,7 @@ struct map_slot {
     uint32_t key2; /* below UINT32_MAX */
     uint32_t used; /* 1 when taken */
     uint64_t at, born;
-    uint32_t a, b;
+    uint32_t a, b, c;
 };
 
 struct map {

@@ -155,7 +155,7 @@ static void fill_end(struct run *r)
     switch (r->why) {
     case VM_STOPPED: q->end = RUN_FINISHED; break;
     case VM_IDLE: q->end = RUN_IDLE; break;
-    case VM_TIME: q->end = RUN_TIME; break;
+    case VM_TIME: q->end = r->opts.until_ns > 0 ? RUN_TIME : RUN_IDLE; break;
     case VM_LIMIT:
         q->end = RUN_LIMIT;
         set_text(r, vm_failure()->text);

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "replay/recorder.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/analysis.h"
+
+enum { NONE = -1, NS = 1000 };
+
+/* ---- goroutine states ---- */
+
+/* In the slot's b, and above it the P of the latest record. */
+enum { G_NOTEXIST, G_RUNNABLE, G_RUNNING, G_WAITING, G_SYSCALL, G_MASK = 7, G_P_SHIFT = 3 };
+
+/* Reasons: Go's wait reasons, and these. */
+enum { WHY_NONE = 1000, WHY_GOSCHED, WHY_PREEMPTED };
+
+static const char *const g_states[] = {"notexist", "runnable", "running", "waiting", "syscall"};
+static const char *const wait_reasons[] = {
+#define WAITREASON(name, text) text,
+#include "model/waitreason.def"
+#undef WAITREASON
+};
+
+static const char *reason_text(uint16_t why)
+{
+    if (why == WHY_GOSCHED)
+        return "gosched";
+    if (why == WHY_PREEMPTED)
+        return "preempted";
+    return why < sizeof wait_reasons / sizeof *wait_reasons ? wait_reasons[why] : NULL;
+}
+
+struct g_row {
+    int64_t duration, end;
+    uint32_t g, src_g;
+    uint16_t src_m, src_p, reason;
+    uint8_t from, to;
+};
+
+static void text(sqlite3_context *ctx, const char *s)
+{
+    if (s != NULL)
+        sqlite3_result_text(ctx, s, -1, SQLITE_STATIC);
+}
+
+/* An id that may be missing: NULL then. */
+static void id(sqlite3_context *ctx, uint32_t v, uint32_t none)
+{
+    if (v != none)
+        sqlite3_result_int64(ctx, v);
+}
+
+static void g_column(sqlite3_context *ctx, const void *row, int column, void *arg)
+{
+    const struct g_row *r = row;
+    (void)arg;
+    switch (column) {
+    case 0: sqlite3_result_int64(ctx, r->g); break;
+    case 1: text(ctx, g_states[r->from]); break;
+    case 2: text(ctx, g_states[r->to]); break;
+    case 3: text(ctx, reason_text(r->reason)); break;
+    case 4:
+        if (r->from != G_NOTEXIST)
+            sqlite3_result_int64(ctx, r->duration);
+        break;
+    case 5: sqlite3_result_int64(ctx, r->end); break;
+    case 8: id(ctx, r->src_g, EVENT_NO_G); break;
+    case 9: id(ctx, r->src_m, EVENT_NO_M); break;
+    case 10: id(ctx, r->src_p, EVENT_NO_P); break;
+    default: break; /* stacks: goroutines of a scenario have none */
+    }
+}
+
+static void g_move(struct recorder *r, const struct event_rec *e, int to, uint16_t why,
+                   uint32_t src_g)
+{
+    struct map_slot *s = map_find(&r->gs, e->g, 0);
+    if (s == NULL)
+        return;
+    struct g_row *row = rows_add(&r->g_rows);
+    *row = (struct g_row){.duration = (int64_t)((e->time - s->at) / NS),
+                          .end = (int64_t)(e->time / NS),
+                          .g = e->g,
+                          .src_g = src_g,
+                          .src_m = e->m,
+                          .src_p = e->p,
+                          .reason = why,
+                          .from = (uint8_t)(s->b & G_MASK),
+                          .to = (uint8_t)to};
+    s->b = (uint32_t)to | (uint32_t)e->p << G_P_SHIFT;
+    s->at = e->time;
+}
+
+/* ---- goroutines ---- */
+
+struct goroutine_row {
+    uint32_t g, group, parent;
+    int64_t created, ended;
+};
+
+static void goroutine_column(sqlite3_context *ctx, const void *row, int column, void *arg)
+{
+    const struct goroutine_row *r = row;
+    const struct recorder *rec = arg;
+    switch (column) {
+    case 0: sqlite3_result_int64(ctx, r->g); break;
+    case 1: text(ctx, analysis_group_name(rec->program, r->group)); break;
+    case 2: id(ctx, r->parent, EVENT_NO_G); break;
+    case 3: sqlite3_result_int64(ctx, r->created); break;
+    case 4:
+        if (r->ended != NONE)
+            sqlite3_result_int64(ctx, r->ended);
+        break;
+    default: break;
+    }
+}
+
+static void goroutine(struct recorder *r, const struct map_slot *s, int64_t ended)
+{
+    struct goroutine_row *row = rows_add(&r->goroutines);
+    *row = (struct goroutine_row){.g = (uint32_t)s->key,
+                                  .group = s->a,
+                                  .parent = s->c,
+                                  .created = (int64_t)(s->born / NS),
+                                  .ended = ended};
+}
+
+static void g_create(struct recorder *r, const struct event_rec *e)
+{
+    struct map_slot *s = map_put(&r->gs, e->g, 0);
+    s->at = s->born = e->time;
+    s->a = analysis_group(r->program, e);
+    s->b = G_NOTEXIST;
+    s->c = e->b;
+    g_move(r, e, e->c == 2 ? G_WAITING : G_RUNNABLE, WHY_NONE, e->b);
+}
+
+static void g_exit(struct recorder *r, const struct event_rec *e)
+{
+    g_move(r, e, G_NOTEXIST, WHY_NONE, EVENT_NO_G);
+    struct map_slot *s = map_find(&r->gs, e->g, 0);
+    if (s == NULL)
+        return;
+    goroutine(r, s, (int64_t)(e->time / NS));
+    map_take(&r->gs, s);
+}
+
+/* ---- Ps ---- */
+
+enum { P_IDLE, P_RUNNING, P_SYSCALL };
+static const char *const p_states[] = {"idle", "running", "syscall"};
+
+struct p_row {
+    int64_t duration, end;
+    uint32_t src_g;
+    uint16_t p, src_m;
+    uint8_t from, to;
+};
+
+static void p_column(sqlite3_context *ctx, const void *row, int column, void *arg)
+{
+    const struct p_row *r = row;
+    (void)arg;
+    switch (column) {
+    case 0: sqlite3_result_int64(ctx, r->p); break;
+    case 1: text(ctx, p_states[r->from]); break;
+    case 2: text(ctx, p_states[r->to]); break;
+    case 3: sqlite3_result_int64(ctx, r->duration); break;
+    case 4: sqlite3_result_int64(ctx, r->end); break;
+    case 5: sqlite3_result_int64(ctx, r->p); break;
+    case 6: id(ctx, r->src_g, EVENT_NO_G); break;
+    case 7: id(ctx, r->src_m, EVENT_NO_M); break;
+    default: break;
+    }
+}
+
+static struct p_state *p_of(struct recorder *r, size_t p)
+{
+    if (p >= r->nps) {
+        r->ps = run_grow(r->ps, (p + 1) * sizeof *r->ps);
+        for (size_t i = r->nps; i <= p; i++)
+            r->ps[i] = (struct p_state){0, P_IDLE};
+        r->nps = p + 1;
+    }
+    return &r->ps[p];
+}
+
+static void p_move(struct recorder *r, const struct event_rec *e, size_t p, int to)
+{
+    if (p == EVENT_NO_P)
+        return;
+    struct p_state *s = p_of(r, p);
+    if (s->state == to)
+        return;
+    struct p_row *row = rows_add(&r->p_rows);
+    *row = (struct p_row){.duration = (int64_t)((e->time - s->since) / NS),
+                          .end = (int64_t)(e->time / NS),
+                          .src_g = e->g,
+                          .p = (uint16_t)p,
+                          .src_m = e->m,
+                          .from = (uint8_t)s->state,
+                          .to = (uint8_t)to};
+    s->since = e->time;
+    s->state = to;
+}
+
+/* From 1.26 on the record names the goroutine in the system call, not the P. */
+static size_t retaken_p(const struct recorder *r, const struct event_rec *e)
+{
+    if (e->g == EVENT_NO_G)
+        return (size_t)e->a;
+    const struct map_slot *s = map_find(&r->gs, e->g, 0);
+    return s != NULL ? s->b >> G_P_SHIFT : EVENT_NO_P;
+}
+
+/* ---- spans ---- */
+
+struct span_row {
+    int64_t key, begin, end;
+    uint32_t span, g;
+};
+
+static void span_column(sqlite3_context *ctx, const void *row, int column, void *arg)
+{
+    const struct span_row *r = row;
+    const struct recorder *rec = arg;
+    switch (column) {
+    case 0: text(ctx, rec->program->spans[r->span]); break;
+    case 1: sqlite3_result_int64(ctx, r->key); break;
+    case 2: sqlite3_result_int64(ctx, r->g); break;
+    case 3: sqlite3_result_int64(ctx, r->begin); break;
+    case 4: sqlite3_result_int64(ctx, r->end); break;
+    default: break;
+    }
+}
+
+/* c = 1: the second record of a span that began earlier, at time a. */
+static void span_begin(struct recorder *r, const struct event_rec *e)
+{
+    if (e->b >= r->program->nspans)
+        return;
+    if (e->c == 1) {
+        struct map_slot *s = map_find(&r->spans, r->last_span, e->b);
+        if (s != NULL)
+            s->at = e->a;
+        return;
+    }
+    map_put(&r->spans, e->a, e->b)->at = e->time / NS;
+    r->last_span = e->a;
+}
+
+static void span_end(struct recorder *r, const struct event_rec *e)
+{
+    struct map_slot *s = e->b < r->program->nspans ? map_find(&r->spans, e->a, e->b) : NULL;
+    if (s == NULL)
+        return;
+    struct span_row *row = rows_add(&r->span_rows);
+    *row = (struct span_row){.key = (int64_t)e->a,
+                             .begin = (int64_t)s->at,
+                             .end = (int64_t)(e->time / NS),
+                             .span = e->b,
+                             .g = e->g};
+    map_take(&r->spans, s);
+}
+
+/* ---- records ---- */
+
+static void feed(struct recorder *r, const struct event_rec *e)
+{
+    switch ((enum event_type)e->type) {
+    case EV_G_CREATE: g_create(r, e); break;
+    case EV_G_START: g_move(r, e, G_RUNNING, WHY_NONE, EVENT_NO_G); break;
+    case EV_G_PARK: g_move(r, e, G_WAITING, e->c, EVENT_NO_G); break;
+    case EV_G_READY: g_move(r, e, G_RUNNABLE, WHY_NONE, e->b); break;
+    case EV_G_GOSCHED: g_move(r, e, G_RUNNABLE, WHY_GOSCHED, EVENT_NO_G); break;
+    case EV_G_PREEMPT: g_move(r, e, G_RUNNABLE, WHY_PREEMPTED, EVENT_NO_G); break;
+    case EV_G_EXIT: g_exit(r, e); break;
+    case EV_G_SYSCALL_ENTER:
+        g_move(r, e, G_SYSCALL, WHY_NONE, EVENT_NO_G);
+        p_move(r, e, e->p, P_SYSCALL);
+        break;
+    case EV_G_SYSCALL_EXIT:
+        g_move(r, e, e->c != 0 ? G_RUNNING : G_RUNNABLE, WHY_NONE, EVENT_NO_G);
+        if (e->c != 0)
+            p_move(r, e, e->p, P_RUNNING);
+        break;
+    case EV_P_START: p_move(r, e, e->p, P_RUNNING); break;
+    case EV_P_STOP: p_move(r, e, e->p, P_IDLE); break;
+    case EV_P_RETAKE: p_move(r, e, retaken_p(r, e), P_IDLE); break;
+    case EV_SPAN_BEGIN: span_begin(r, e); break;
+    case EV_SPAN_END: span_end(r, e); break;
+    default: break;
+    }
+}
+
+void recorder_feed(struct recorder *r, const struct event_rec *recs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        feed(r, &recs[i]);
+}
+
+static int by_goid(const void *a, const void *b)
+{
+    const struct goroutine_row *x = a, *y = b;
+    return x->g < y->g ? -1 : x->g > y->g;
+}
+
+void recorder_end(struct recorder *r)
+{
+    size_t first = r->goroutines.count;
+    for (size_t i = 0; i < r->gs.capacity; i++)
+        if (r->gs.slots[i].used)
+            goroutine(r, &r->gs.slots[i], NONE);
+    if (r->goroutines.count > first)
+        qsort(r->goroutines.data + first * r->goroutines.size, r->goroutines.count - first,
+              r->goroutines.size, by_goid);
+}
+
+/* ---- tables ---- */
+
+#define INSERT(table, source) "INSERT INTO " table " SELECT ?1, * FROM " source
+
+int recorder_init(struct recorder *r, sqlite3 *db, const struct program *program)
+{
+    memset(r, 0, sizeof *r);
+    r->program = program;
+    r->goroutines = (struct rows){.name = "batch_goroutines",
+                                  .columns = "g, name, parent, create_time_ns, end_time_ns",
+                                  .insert = INSERT("goroutines", "batch_goroutines"),
+                                  .size = sizeof(struct goroutine_row),
+                                  .column = goroutine_column,
+                                  .arg = r};
+    r->g_rows = (struct rows){.name = "batch_g",
+                              .columns = "g, from_state, to_state, reason, duration_ns, "
+                                         "end_time_ns, stack_id, src_stack_id, src_g, src_m, src_p",
+                              .insert = INSERT("g_transitions", "batch_g"),
+                              .size = sizeof(struct g_row),
+                              .column = g_column};
+    r->p_rows = (struct rows){
+        .name = "batch_p",
+        .columns = "p, from_state, to_state, duration_ns, end_time_ns, src_p, src_g, src_m",
+        .insert = INSERT("p_transitions", "batch_p"),
+        .size = sizeof(struct p_row),
+        .column = p_column};
+    r->span_rows = (struct rows){.name = "batch_spans",
+                                 .columns = "name, key, g, begin_ns, end_ns",
+                                 .insert = INSERT("spans", "batch_spans"),
+                                 .size = sizeof(struct span_row),
+                                 .column = span_column,
+                                 .arg = r};
+    struct rows *const all[] = {&r->goroutines, &r->g_rows, &r->p_rows, &r->span_rows};
+    int rc = SQLITE_OK;
+    for (size_t i = 0; i < sizeof all / sizeof *all && rc == SQLITE_OK; i++)
+        rc = rows_register(db, all[i]);
+    return rc;
+}
+
+int recorder_flush(struct recorder *r, long long run)
+{
+    struct rows *const all[] = {&r->goroutines, &r->g_rows, &r->p_rows, &r->span_rows};
+    int rc = SQLITE_DONE;
+    for (size_t i = 0; i < sizeof all / sizeof *all && rc == SQLITE_DONE; i++)
+        rc = rows_flush(all[i], run);
+    return rc;
+}
+
+void recorder_release(struct recorder *r)
+{
+    rows_release(&r->goroutines);
+    rows_release(&r->g_rows);
+    rows_release(&r->p_rows);
+    rows_release(&r->span_rows);
+    map_release(&r->gs);
+    map_release(&r->spans);
+    free(r->ps);
+    r->ps = NULL;
+    r->nps = 0;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tables, as a list of steps from one version to the next: PRAGMA user_version counts them.
+ * g_transitions and p_transitions have the columns that sqlprof gives to recorded Go traces, and a
+ * run's number in front. */
+#include "replay/schema.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "replay/store.h"
+
+#define RUN "run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE, "
+
+static const char *const steps[STORE_VERSION] = {
+    "CREATE TABLE runs("
+    " id INTEGER PRIMARY KEY, created TEXT NOT NULL, version TEXT NOT NULL,"
+    " scenario TEXT NOT NULL, file TEXT NOT NULL, profile TEXT NOT NULL, rules TEXT NOT NULL,"
+    " procs INTEGER NOT NULL, cpus INTEGER NOT NULL, quota_us INTEGER NOT NULL,"
+    " period_us INTEGER NOT NULL, seed TEXT NOT NULL, repeat TEXT NOT NULL,"
+    " complete INTEGER NOT NULL DEFAULT 0, verdict TEXT, text TEXT, complaints TEXT,"
+    " makespan_ns INTEGER, fingerprint TEXT, threads INTEGER, runnable_max INTEGER,"
+    " nr_periods INTEGER, nr_throttled INTEGER, throttled_ns INTEGER) STRICT;"
+
+    "CREATE TABLE counters(" RUN "name TEXT NOT NULL, value INTEGER NOT NULL,"
+    " PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;"
+
+    /* kind: span, life (of goroutines), wait (from runnable to running), runq_wait (all) */
+    "CREATE TABLE latencies(" RUN "kind TEXT NOT NULL, name TEXT NOT NULL,"
+    " count INTEGER NOT NULL, exact INTEGER NOT NULL, min_ns INTEGER, mean_ns INTEGER,"
+    " p50_ns INTEGER, p90_ns INTEGER, p99_ns INTEGER, p999_ns INTEGER, max_ns INTEGER,"
+    " PRIMARY KEY(run, kind, name)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE quantiles(" RUN "kind TEXT NOT NULL, name TEXT NOT NULL,"
+    " ppm INTEGER NOT NULL, ns INTEGER NOT NULL,"
+    " PRIMARY KEY(run, kind, name, ppm)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE histograms(" RUN "kind TEXT NOT NULL, name TEXT NOT NULL,"
+    " low_ns INTEGER NOT NULL, count INTEGER NOT NULL,"
+    " PRIMARY KEY(run, kind, name, low_ns)) STRICT, WITHOUT ROWID;"
+
+    "CREATE TABLE groups(" RUN "name TEXT NOT NULL, created INTEGER NOT NULL,"
+    " ended INTEGER NOT NULL, running_ns INTEGER NOT NULL, runnable_ns INTEGER NOT NULL,"
+    " waiting_ns INTEGER NOT NULL, syscall_ns INTEGER NOT NULL,"
+    " PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;"
+
+    "CREATE TABLE samples(" RUN "time_ns INTEGER NOT NULL, interval_ns INTEGER NOT NULL,"
+    " runnable INTEGER NOT NULL, globrunq INTEGER NOT NULL, ring INTEGER NOT NULL,"
+    " idle_ps INTEGER NOT NULL, spinning_ms INTEGER NOT NULL, ms INTEGER NOT NULL,"
+    " user_ns INTEGER NOT NULL, scheduler_ns INTEGER NOT NULL, spinning_ns INTEGER NOT NULL,"
+    " gc_ns INTEGER NOT NULL, syscall_ns INTEGER NOT NULL, idle_ns INTEGER NOT NULL,"
+    " throttled_ns INTEGER NOT NULL, no_cpu_ns INTEGER NOT NULL,"
+    " PRIMARY KEY(run, time_ns)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE p_samples(" RUN "time_ns INTEGER NOT NULL, p INTEGER NOT NULL,"
+    " ring INTEGER NOT NULL) STRICT;"
+
+    "CREATE TABLE goroutines(" RUN "g INTEGER NOT NULL, name TEXT NOT NULL, parent INTEGER,"
+    " create_time_ns INTEGER NOT NULL, end_time_ns INTEGER) STRICT;"
+    "CREATE TABLE g_transitions(" RUN "g INTEGER NOT NULL, from_state TEXT NOT NULL,"
+    " to_state TEXT NOT NULL, reason TEXT, duration_ns INTEGER, end_time_ns INTEGER NOT NULL,"
+    " stack_id INTEGER, src_stack_id INTEGER, src_g INTEGER, src_m INTEGER, src_p INTEGER) STRICT;"
+    "CREATE TABLE p_transitions(" RUN "p INTEGER NOT NULL, from_state TEXT NOT NULL,"
+    " to_state TEXT NOT NULL, duration_ns INTEGER, end_time_ns INTEGER NOT NULL,"
+    " src_p INTEGER, src_g INTEGER, src_m INTEGER) STRICT;"
+    "CREATE VIEW procs AS SELECT run, p, min(end_time_ns - duration_ns) AS start_time_ns,"
+    " max(end_time_ns) AS end_time_ns,"
+    " sum(duration_ns) FILTER (WHERE from_state = 'running') AS running_ns,"
+    " sum(duration_ns) FILTER (WHERE from_state = 'idle') AS idle_ns"
+    " FROM p_transitions GROUP BY run, p;"
+    "CREATE TABLE spans(" RUN "name TEXT NOT NULL, key INTEGER NOT NULL, g INTEGER NOT NULL,"
+    " begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL) STRICT;"
+
+    "CREATE TABLE findings(" RUN "kind TEXT NOT NULL, text TEXT NOT NULL,"
+    " time_ns INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE blocked(" RUN "g INTEGER NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL,"
+    " reason TEXT NOT NULL, since_ns INTEGER NOT NULL, line INTEGER, blocked INTEGER NOT NULL,"
+    " PRIMARY KEY(run, g)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE schedules(" RUN "seed TEXT NOT NULL, strategy TEXT NOT NULL,"
+    " choices BLOB NOT NULL) STRICT;",
+};
+
+static int version_of(sqlite3 *db)
+{
+    sqlite3_stmt *st;
+    int v = -1;
+    if (sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &st, NULL) == SQLITE_OK &&
+        sqlite3_step(st) == SQLITE_ROW)
+        v = sqlite3_column_int(st, 0);
+    sqlite3_finalize(st);
+    return v;
+}
+
+static bool exec(sqlite3 *db, const char *sql)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static bool newer(struct failure *f, int v)
+{
+    fail(f, E_STORE, "the store has version %d, this program knows up to %d", v, STORE_VERSION);
+    return false;
+}
+
+static bool step(sqlite3 *db, int from)
+{
+    char pragma[48];
+    snprintf(pragma, sizeof pragma, "PRAGMA user_version = %d", from + 1);
+    return exec(db, steps[from]) && exec(db, pragma);
+}
+
+/* A file that holds something else is left alone. */
+static bool is_foreign(sqlite3 *db)
+{
+    sqlite3_stmt *st;
+    bool any = false;
+    if (sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_master LIMIT 1", -1, &st, NULL) == SQLITE_OK)
+        any = sqlite3_step(st) == SQLITE_ROW;
+    sqlite3_finalize(st);
+    return any;
+}
+
+bool schema_migrate(sqlite3 *db, struct failure *f)
+{
+    int v = version_of(db);
+    if (v > STORE_VERSION)
+        return newer(f, v);
+    if (v == STORE_VERSION)
+        return true;
+    if (!exec(db, "BEGIN IMMEDIATE"))
+        goto failed;
+    v = version_of(db); /* somebody else may have been faster */
+    if (v == 0 && is_foreign(db)) {
+        exec(db, "ROLLBACK");
+        fail(f, E_STORE, "the database holds something else than gmpsim's runs");
+        return false;
+    }
+    while (v >= 0 && v < STORE_VERSION)
+        if (!step(db, v++))
+            goto failed;
+    if (v == STORE_VERSION && exec(db, "COMMIT"))
+        return true;
+failed:
+    fail(f, E_STORE, "%s", sqlite3_errmsg(db));
+    exec(db, "ROLLBACK");
+    return false;
+}
+
+bool schema_check(sqlite3 *db, struct failure *f)
+{
+    int v = version_of(db);
+    if (v > STORE_VERSION)
+        return newer(f, v);
+    if (v > 0)
+        return true;
+    fail(f, E_STORE, "%s", v < 0 ? sqlite3_errmsg(db) : "the file holds no runs of gmpsim");
+    return false;
+}

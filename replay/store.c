@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "replay/store.h"
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/recorder.h"
+#include "replay/schema.h"
+#include "replay/summary.h"
+#include "replay/store_int.h"
+
+enum { BUSY_MS = 5000, QUEUE_MAX = 32, PS_PER_NS = 1000 };
+
+/* A batch of records on its way to the writer. */
+struct batch {
+    struct batch *next;
+    size_t count;
+    struct event_rec recs[];
+};
+
+struct writer {
+    pthread_t thread;
+    bool running;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct batch *head, **tail;
+    size_t queued;
+    bool over;    /* no more batches will come */
+    bool gave_up; /* `f` says why */
+    struct failure f;
+};
+
+struct store {
+    sqlite3 *db;
+    char *path;
+    int64_t run; /* being recorded, 0: none */
+    struct store_run info;
+    struct recorder recorder;
+    struct writer w;
+    struct rows samples, rings;
+};
+
+/* ---- errors ---- */
+
+void store_error_(struct store *s, struct failure *f)
+{
+    int rc = sqlite3_errcode(s->db);
+    switch (rc & 0xff) {
+    case SQLITE_FULL: fail(f, E_STORE, "%s: the disk is full", s->path); break;
+    case SQLITE_READONLY: fail(f, E_STORE, "%s: the file cannot be written", s->path); break;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        fail(f, E_STORE, "%s: another process has locked the database", s->path);
+        break;
+    case SQLITE_CANTOPEN: fail(f, E_STORE, "%s: cannot be opened", s->path); break;
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+        fail(f, E_STORE, "%s: %s", s->path, "not a database, or a damaged one");
+        break;
+    default: fail(f, E_STORE, "%s: %s", s->path, sqlite3_errmsg(s->db)); break;
+    }
+}
+
+sqlite3 *store_db(struct store *s) { return s->db; }
+
+bool store_exec_(struct store *s, struct failure *f, const char *sql)
+{
+    if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK)
+        return true;
+    store_error_(s, f);
+    return false;
+}
+
+/* ---- opening ---- */
+
+static bool is_old_enough(struct failure *f)
+{
+    if (sqlite3_libversion_number() >= 3037000)
+        return true;
+    fail(f, E_STORE, "SQLite %s is too old: 3.37 or newer is needed", sqlite3_libversion());
+    return false;
+}
+
+static bool prepare_file(struct store *s, struct failure *f, enum store_mode mode)
+{
+    if (mode == STORE_READ)
+        return store_exec_(s, f, "PRAGMA query_only = 1") && schema_check(s->db, f);
+    if (sqlite3_db_readonly(s->db, "main") == 1) {
+        fail(f, E_STORE, "the file cannot be written");
+        return false;
+    }
+    return store_exec_(s, f, "PRAGMA journal_mode = WAL") &&
+           store_exec_(s, f, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = 1") &&
+           schema_migrate(s->db, f);
+}
+
+struct store *store_open(struct failure *f, const char *path, enum store_mode mode)
+{
+    if (!is_old_enough(f))
+        return NULL;
+    struct store *s = run_alloc(sizeof *s);
+    int flags = mode == STORE_READ ? SQLITE_OPEN_READONLY
+                                   : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    s->path = strdup(path);
+    struct failure inner = {0};
+    if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK)
+        store_error_(s, &inner);
+    else {
+        sqlite3_busy_timeout(s->db, BUSY_MS);
+        if (prepare_file(s, &inner, mode))
+            return s;
+        if (strncmp(inner.text, path, strlen(path)) != 0)
+            fail_prefix(&inner, "%s", path);
+    }
+    fail(f, E_STORE, "%s", inner.text);
+    store_close(s);
+    return NULL;
+}
+
+void store_close(struct store *s)
+{
+    if (s == NULL)
+        return;
+    rows_release(&s->samples);
+    rows_release(&s->rings);
+    sqlite3_close(s->db);
+    free(s->path);
+    free(s);
+}
+
+int64_t store_run_id(struct store *s, struct failure *f, int64_t wanted)
+{
+    sqlite3_stmt *st;
+    int64_t id = 0;
+    if (sqlite3_prepare_v2(s->db,
+                           "SELECT id FROM runs WHERE complete = 1 AND (?1 = 0 OR id = ?1)"
+                           " ORDER BY id DESC LIMIT 1",
+                           -1, &st, NULL) != SQLITE_OK) {
+        store_error_(s, f);
+        return 0;
+    }
+    sqlite3_bind_int64(st, 1, wanted);
+    if (sqlite3_step(st) == SQLITE_ROW)
+        id = sqlite3_column_int64(st, 0);
+    sqlite3_finalize(st);
+    if (id == 0 && wanted != 0)
+        fail(f, E_STORE, "%s: no complete run %lld", s->path, (long long)wanted);
+    else if (id == 0)
+        fail(f, E_STORE, "%s: no complete run", s->path);
+    return id;
+}
+
+/* ---- the writer ---- */
+
+static void give_up(struct store *s)
+{
+    struct failure f = {0};
+    store_error_(s, &f);
+    pthread_mutex_lock(&s->w.lock);
+    s->w.f = f;
+    s->w.gave_up = true;
+    pthread_cond_broadcast(&s->w.changed);
+    pthread_mutex_unlock(&s->w.lock);
+    sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static bool write_rows(struct store *s)
+{
+    return sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
+           recorder_flush(&s->recorder, s->run) == SQLITE_DONE &&
+           sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* All batches that wait, NULL when there are none and none will come. */
+static struct batch *take_batches(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    while (w->head == NULL && !w->over)
+        pthread_cond_wait(&w->changed, &w->lock);
+    struct batch *b = w->head;
+    w->head = NULL;
+    w->tail = &w->head;
+    w->queued = 0;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    return b;
+}
+
+static void *writer_main(void *arg)
+{
+    struct store *s = arg;
+    struct batch *b;
+    while ((b = take_batches(&s->w)) != NULL) {
+        for (struct batch *next; b != NULL; b = next) {
+            next = b->next;
+            if (!s->w.gave_up)
+                recorder_feed(&s->recorder, b->recs, b->count);
+            free(b);
+        }
+        if (!s->w.gave_up && !write_rows(s))
+            give_up(s);
+    }
+    return NULL;
+}
+
+void store_sink(void *store, const struct event_rec *recs, size_t count)
+{
+    struct store *s = store;
+    struct writer *w = &s->w;
+    if (!w->running)
+        return;
+    struct batch *b = run_grow(NULL, sizeof *b + count * sizeof *recs);
+    b->next = NULL;
+    b->count = count;
+    memcpy(b->recs, recs, count * sizeof *recs);
+    pthread_mutex_lock(&w->lock);
+    while (w->queued >= QUEUE_MAX && !w->gave_up)
+        pthread_cond_wait(&w->changed, &w->lock);
+    *w->tail = b;
+    w->tail = &b->next;
+    w->queued++;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static bool writer_start(struct store *s, struct failure *f)
+{
+    struct writer *w = &s->w;
+    memset(w, 0, sizeof *w);
+    w->tail = &w->head;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, NULL);
+    w->running = pthread_create(&w->thread, NULL, writer_main, s) == 0;
+    if (!w->running)
+        fail(f, E_STORE, "%s: the system has no more threads", s->path);
+    return w->running;
+}
+
+static void writer_stop(struct store *s)
+{
+    struct writer *w = &s->w;
+    if (!w->running)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->over = true;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->thread, NULL);
+    w->running = false;
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
+}
+
+/* ---- samples: few, so they wait in memory for the end of the run ---- */
+
+static void sample_column(sqlite3_context *ctx, const void *row, int column, void *arg)
+{
+    int64_t values[8 + PC_COUNT];
+    (void)arg;
+    memcpy(values, row, sizeof values);
+    sqlite3_result_int64(ctx, values[column]);
+}
+_Static_assert(sizeof(struct store_sample) == (8 + PC_COUNT) * sizeof(int64_t), "no padding");
+
+static void ring_column(sqlite3_context *ctx, const void *row, int column, void *arg)
+{
+    int64_t values[3];
+    (void)arg;
+    memcpy(values, row, sizeof values);
+    sqlite3_result_int64(ctx, values[column]);
+}
+
+static int samples_init(struct store *s)
+{
+    s->samples = (struct rows){
+        .name = "batch_samples",
+        .columns = "time_ns, interval_ns, runnable, globrunq, ring, idle_ps, spinning_ms, ms, "
+                   "user_ns, scheduler_ns, spinning_ns, gc_ns, syscall_ns, idle_ns, "
+                   "throttled_ns, no_cpu_ns",
+        .insert = "INSERT INTO samples SELECT ?1, * FROM batch_samples",
+        .size = sizeof(struct store_sample),
+        .column = sample_column};
+    s->rings = (struct rows){.name = "batch_rings",
+                             .columns = "time_ns, p, ring",
+                             .insert = "INSERT INTO p_samples SELECT ?1, * FROM batch_rings",
+                             .size = 3 * sizeof(int64_t),
+                             .column = ring_column};
+    int rc = rows_register(s->db, &s->samples);
+    return rc == SQLITE_OK ? rows_register(s->db, &s->rings) : rc;
+}
+
+void store_add_sample(struct store *s, const struct store_sample *sample)
+{
+    memcpy(rows_add(&s->samples), sample, sizeof *sample);
+}
+
+void store_add_ring(struct store *s, int64_t time_ns, int32_t p, int32_t length)
+{
+    int64_t values[3] = {time_ns, p, length};
+    memcpy(rows_add(&s->rings), values, sizeof values);
+}
+
+/* ---- a run ---- */
+
+int64_t store_begin(struct store *s, struct failure *f, const struct store_run *info)
+{
+    s->info = *info;
+    s->run = summary_begin(s->db, info);
+    if (s->run == 0 || samples_init(s) != SQLITE_OK ||
+        recorder_init(&s->recorder, s->db, info->program) != SQLITE_OK) {
+        store_error_(s, f);
+        return 0;
+    }
+    /* The rows to come all belong to this run, which is there: looking that up for each of a
+     * million rows would cost as much as the rows. */
+    if (!store_exec_(s, f, "PRAGMA foreign_keys = 0"))
+        return 0;
+    if (!info->summary && !writer_start(s, f))
+        return 0;
+    return s->run;
+}
+
+static bool write_end(struct store *s, const struct run_result *r, const char *complaints)
+{
+    return sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
+           recorder_flush(&s->recorder, s->run) == SQLITE_DONE &&
+           rows_flush(&s->samples, s->run) == SQLITE_DONE &&
+           rows_flush(&s->rings, s->run) == SQLITE_DONE &&
+           summary_end(s->db, s->run, r, complaints) &&
+           sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+}
+
+bool store_finish(struct store *s, struct failure *f, const struct run_result *r,
+                  const char *complaints)
+{
+    bool ok = true;
+    writer_stop(s);
+    if (s->w.gave_up) {
+        fail(f, E_STORE, "%s", s->w.f.text);
+        ok = false;
+    } else {
+        recorder_end(&s->recorder);
+        ok = write_end(s, r, complaints);
+        if (!ok)
+            store_error_(s, f);
+    }
+    if (!ok) {
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        fail_prefix(f, "run %lld is incomplete", (long long)s->run);
+    }
+    recorder_release(&s->recorder);
+    rows_release(&s->samples);
+    rows_release(&s->rings);
+    sqlite3_exec(s->db, "PRAGMA foreign_keys = 1", NULL, NULL, NULL);
+    s->run = 0;
+    return ok;
+}
