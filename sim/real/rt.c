@@ -183,13 +183,13 @@ static void join_ended(void)
 
 static struct rt_thread *take_thread(struct hostm *hm, void (*fn)(void *), void *arg)
 {
-    int32_t id = atomic_fetch_add(&W->nthreads, 1);
+    int32_t id = atomic_load(&W->nthreads);
     struct rt_thread *t;
 
-    if (id >= RT_THREADS_MAX) {
-        atomic_store(&W->nthreads, RT_THREADS_MAX);
-        rt_throw_("real host: too many threads created in one world");
-    }
+    do {
+        if (id == W->opts.threads_max)
+            rt_throw_("real host: too many threads created in one world");
+    } while (!atomic_compare_exchange_weak(&W->nthreads, &id, id + 1));
     t = &W->threads[id];
     t->id = id;
     t->fn = fn;
@@ -326,7 +326,7 @@ static void kick_all(void)
 {
     int32_t n = atomic_load(&W->nthreads);
 
-    for (int32_t i = 0; i < n && i < RT_THREADS_MAX; i++) {
+    for (int32_t i = 0; i < n; i++) {
         int32_t tid = atomic_load(&W->threads[i].tid);
 
         if (tid > 0)
@@ -504,6 +504,8 @@ bool rt_init(struct failure *f, const struct rt_opts *opts)
         W->opts = *opts;
     if (!W->opts.stack_size)
         W->opts.stack_size = DEFAULT_STACK;
+    if (W->opts.threads_max <= 0 || W->opts.threads_max > RT_THREADS_MAX)
+        W->opts.threads_max = RT_THREADS_MAX;
     W->outside.id = -1;
     W->verdict.text = "";
     atomic_store(&W->seed, W->opts.seed);

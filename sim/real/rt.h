@@ -49,6 +49,7 @@ struct rt_opts {
     int32_t cpus; /* run on the first n CPUs of the process's mask; 0: on all of them */
     bool pin;     /* thread i stays on CPU i mod cpus */
     int64_t quota_us, period_us; /* what host_quota reports; 0: what this machine's cgroup says */
+    int32_t threads_max;         /* created in one world; 0: RT_THREADS_MAX */
     uint64_t records_max;        /* event records kept; 0: none, emit is one branch */
 };
 

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Goal: what sim/real/rt.h promises beyond the verbs: records, figures, CPUs, limits, and that a
+ * signal in the middle of anything breaks nothing. */
+#include <host.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "sim/base/event.h"
+#include "sim/base/fail.h"
+#include "sim/real/rt.h"
+
+enum { THREADS = 4, EVENTS = 2000 };
+
+struct state {
+    struct hostm hm[THREADS];
+    ATOMIC(uint32_t) stage, handled;
+    uint32_t id[THREADS];
+    int cpu[THREADS];
+    bool pinned[THREADS];
+};
+static struct state *s;
+static struct failure failure;
+
+static void begin(const struct rt_opts *opts)
+{
+    failure = (struct failure){0};
+    if (!rt_init(&failure, opts))
+        FAIL_CASE("rt_init: %s", failure.text);
+    s = host_alloc(sizeof *s, 64);
+}
+
+static enum rt_why run(void (*body)(void *), uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        s->id[i] = i;
+        rt_start(&s->hm[i], body, &s->id[i]);
+    }
+    return rt_run(INT64_C(60000000000));
+}
+
+/* ---- records ---- */
+
+struct seen {
+    uint64_t count, handler, next_of[THREADS];
+    uint64_t last_time;
+    bool disorder, torn;
+};
+
+/* Marks of a thread carry 0, 1, 2 ... in a, and the same in b. */
+static void see(void *ctx, const struct event_rec *rec)
+{
+    struct seen *x = ctx;
+
+    x->count++;
+    x->disorder |= rec->time < x->last_time;
+    x->last_time = rec->time;
+    if (rec->type == EV_M_SIGNAL) {
+        x->handler++;
+        return;
+    }
+    x->torn |= rec->type != EV_MARK || rec->m >= THREADS || rec->p != rec->m + 10 || rec->g != 7 ||
+               rec->c != 3 || rec->b != (uint32_t)rec->a;
+    if (!x->torn)
+        x->disorder |= rec->a != x->next_of[rec->m]++;
+}
+
+static void emit_marks(void *arg)
+{
+    uint32_t me = *(uint32_t *)arg;
+
+    host_set_p((int32_t)me + 10);
+    for (uint32_t i = 0; i < EVENTS; i++)
+        emit(EV_MARK, 7, i, i, 3);
+    a_add(&s->stage, 1);
+}
+
+TEST_CASE(Records, AreMergedByTimeAndKeepEachThreadsOrder)
+{
+    struct rt_opts opts = {.records_max = 1 << 16};
+    struct seen x = {0};
+    struct rt_stats stats;
+
+    begin(&opts);
+    CHECK_EQ(run(emit_marks, THREADS), RT_IDLE);
+    CHECK_EQ(rt_records(see, &x), THREADS * EVENTS);
+    CHECK_EQ(x.count, THREADS * EVENTS);
+    CHECK(!x.torn);
+    CHECK(!x.disorder);
+    rt_stats(&stats);
+    CHECK_EQ(stats.records, THREADS * EVENTS);
+    CHECK_EQ(stats.records_lost, 0);
+    rt_free();
+}
+
+TEST_CASE(Records, BeyondTheLimitAreCountedAsLost)
+{
+    struct rt_opts opts = {.records_max = 1024};
+    struct rt_stats stats;
+
+    begin(&opts);
+    CHECK_EQ(run(emit_marks, THREADS), RT_IDLE);
+    rt_stats(&stats);
+    CHECK_EQ(stats.records, 1024);
+    CHECK_EQ(stats.records_lost, THREADS * EVENTS - 1024);
+    rt_free();
+}
+
+TEST_CASE(Records, OffMeansNone)
+{
+    struct seen x = {0};
+
+    begin(NULL);
+    CHECK_EQ(run(emit_marks, THREADS), RT_IDLE);
+    CHECK_EQ(rt_records(see, &x), 0);
+    rt_free();
+}
+
+static void handler_emits(void *arg)
+{
+    emit(EV_M_SIGNAL, 0, *(uint32_t *)arg, 0, 0);
+    a_add(&s->handled, 1);
+}
+
+/* Thread 0 emits, the last one keeps interrupting it. */
+static void emit_or_signal(void *arg)
+{
+    uint32_t me = *(uint32_t *)arg;
+
+    if (me == 0) {
+        emit_marks(arg);
+        return;
+    }
+    while (a_load(&s->stage) == 0)
+        signalm(&s->hm[0]);
+}
+
+TEST_CASE(Records, AHandlerMayEmitInTheMiddleOfAnEmit)
+{
+    struct rt_opts opts = {.records_max = 1 << 20, .sighandler = handler_emits};
+
+    for (int i = 0; i < 20; i++) {
+        struct seen x = {0};
+
+        begin(&opts);
+        CHECK_EQ(run(emit_or_signal, 2), RT_IDLE);
+        rt_records(see, &x);
+        CHECK_EQ(x.handler, a_peek(&s->handled));
+        CHECK_EQ(x.next_of[0], EVENTS);
+        CHECK(!x.torn);
+        CHECK(!x.disorder);
+        rt_free();
+    }
+}
+
+/* ---- CPUs ---- */
+
+static void where_am_i(void *arg)
+{
+    uint32_t me = *(uint32_t *)arg;
+    cpu_set_t set;
+
+    sched_getaffinity(0, sizeof set, &set);
+    s->cpu[me] = sched_getcpu();
+    s->pinned[me] = CPU_COUNT(&set) == 1 && CPU_ISSET((size_t)s->cpu[me], &set);
+}
+
+TEST_CASE(Cpus, PinnedThreadsStayOnOneCpuEach)
+{
+    struct rt_opts opts = {.pin = true};
+    int32_t n;
+
+    begin(&opts);
+    n = host_ncpu();
+    CHECK_EQ(run(where_am_i, THREADS), RT_IDLE);
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(s->pinned[i]);
+        CHECK_EQ(s->cpu[i], s->cpu[i % n]);
+        if (i > 0 && i < n)
+            CHECK_NE(s->cpu[i], s->cpu[i - 1]);
+    }
+    rt_free();
+}
+
+TEST_CASE(Cpus, AWorldMayHaveFewerThanTheProcess)
+{
+    struct rt_opts opts = {.cpus = 1};
+
+    begin(&opts);
+    CHECK_EQ(host_ncpu(), 1);
+    CHECK_EQ(run(where_am_i, THREADS), RT_IDLE);
+    for (int i = 0; i < THREADS; i++)
+        CHECK_EQ(s->cpu[i], s->cpu[0]);
+    rt_free();
+}
+
+TEST_CASE(Cpus, ANumberThatCannotBeIsAnErrorThatSaysSo)
+{
+    failure = (struct failure){0};
+    CHECK(!rt_init(&failure, &(struct rt_opts){.cpus = 5000}));
+    CHECK_EQ(failure.code, E_LIMIT);
+    CHECK_HAS(failure.text, "5000");
+    failure = (struct failure){0};
+    CHECK(!rt_init(&failure, &(struct rt_opts){.cpus = -1}));
+    CHECK_EQ(failure.code, E_USAGE);
+}
+
+/* ---- limits ---- */
+
+static void allocate_without_end(void *arg)
+{
+    (void)arg;
+    for (;;)
+        host_alloc(10000, 8);
+}
+
+TEST_CASE(Limits, MemoryThatRunsOutIsThrown)
+{
+    struct rt_opts opts = {.memory_max = 1 << 20};
+    struct rt_stats stats;
+
+    begin(&opts);
+    CHECK_EQ(run(allocate_without_end, THREADS), RT_THROWN);
+    CHECK_HAS(rt_verdict()->text, "memory limit");
+    rt_stats(&stats);
+    CHECK_LE(stats.memory, (size_t)1 << 20);
+    CHECK_GT(stats.memory, (size_t)900 << 10);
+    rt_free();
+}
+
+static void nothing(void *arg) { (void)arg; }
+
+static void start_without_end(void *arg)
+{
+    static struct hostm hm;
+
+    (void)arg;
+    for (;;)
+        newosproc(&hm, nothing, &hm);
+}
+
+TEST_CASE(Limits, ThreadsThatRunOutAreThrown)
+{
+    struct rt_stats stats;
+
+    begin(&(struct rt_opts){.threads_max = 3000});
+    CHECK_EQ(run(start_without_end, 1), RT_THROWN);
+    CHECK_HAS(rt_verdict()->text, "too many threads");
+    rt_stats(&stats);
+    CHECK_EQ(stats.threads, 3000);
+    rt_free();
+}
+
+static void ready_out_of_range(void *arg)
+{
+    (void)arg;
+    env_ready(RT_FDS_MAX, 1);
+}
+
+TEST_CASE(Limits, ADescriptorOutOfRangeIsThrown)
+{
+    begin(NULL);
+    CHECK_EQ(run(ready_out_of_range, 1), RT_THROWN);
+    CHECK_HAS(rt_verdict()->text, "descriptor");
+    rt_free();
+}
+
+static void throw_in_env(void *arg)
+{
+    (void)arg;
+    throw("in the environment");
+}
+
+static void ask_env_to_throw(void *arg)
+{
+    (void)arg;
+    env_at(0, throw_in_env, NULL);
+    for (;;)
+        futexsleep(&s->stage, 0, -1);
+}
+
+TEST_CASE(Limits, TheEnvironmentMayThrow)
+{
+    begin(NULL);
+    CHECK_EQ(run(ask_env_to_throw, 2), RT_THROWN);
+    CHECK_STR(rt_verdict()->text, "in the environment");
+    CHECK_EQ(rt_verdict()->m, -1);
+    rt_free();
+}
+
+static void throw_before_the_run(void *arg)
+{
+    (void)arg;
+    begin(NULL);
+    throw("nobody runs yet");
+}
+
+TEST_CASE(Limits, AThrowOutsideOfARunEndsTheProcess)
+{
+    static struct harness_child child;
+
+    harness_fork(&child, throw_before_the_run, NULL);
+    CHECK_EQ(child.code, EXIT_INTERNAL);
+    CHECK_HAS(child.err, "nobody runs yet");
+}
+
+/* ---- figures ---- */
+
+static void burn_and_sleep(void *arg)
+{
+    uint32_t me = *(uint32_t *)arg;
+
+    if (me == 0)
+        burst(20000000, BURST_WHOLE);
+    else
+        futexsleep(&s->stage, 0, 1000000);
+}
+
+TEST_CASE(Figures, SayWhoBurntCpuAndWhoSlept)
+{
+    struct rt_thread_stats t[3];
+
+    begin(NULL);
+    CHECK_EQ(run(burn_and_sleep, 2), RT_IDLE);
+    CHECK(rt_thread_stats(0, &t[0]));
+    CHECK(rt_thread_stats(1, &t[1]));
+    CHECK(!rt_thread_stats(2, &t[2]));
+    CHECK_GT(t[0].cpu_ns, 10000000);
+    CHECK_EQ(t[0].futex_sleeps, 0);
+    CHECK_EQ(t[1].futex_sleeps, 1);
+    CHECK_LT(t[1].cpu_ns, t[0].cpu_ns);
+    rt_free();
+}
+
+/* ---- idle or not ---- */
+
+/* All but one are asleep for good, and that one never calls the host: the world is not idle. */
+static void think_or_sleep(void *arg)
+{
+    if (*(uint32_t *)arg > 0)
+        for (;;)
+            futexsleep(&s->stage, 0, -1);
+    burst(200000000, BURST_WHOLE);
+    a_add(&s->handled, 1);
+}
+
+TEST_CASE(Idle, AWorldIsNotIdleWhileSomebodyThinks)
+{
+    begin(NULL);
+    CHECK_EQ(run(think_or_sleep, THREADS), RT_IDLE);
+    CHECK_EQ(a_peek(&s->handled), 1);
+    rt_free();
+}
+
+static void late_call(void *arg)
+{
+    (void)arg;
+    a_add(&s->handled, 1);
+    env_ready(1, 1);
+}
+
+static void wait_for_late_call(void *arg)
+{
+    struct poll_event ev;
+
+    (void)arg;
+    env_at(nanotime() + 100000000, late_call, NULL);
+    netpoll_wait(-1, &ev, 1);
+    a_add(&s->handled, 1);
+}
+
+TEST_CASE(Idle, AWorldIsNotIdleWhileTheEnvironmentHasPlans)
+{
+    begin(NULL);
+    CHECK_EQ(run(wait_for_late_call, 1), RT_IDLE);
+    CHECK_EQ(a_peek(&s->handled), 2);
+    rt_free();
+}
+
+/* ---- signals in the middle of the host's own business ---- */
+
+static void count_signal(void *arg)
+{
+    (void)arg;
+    a_add(&s->handled, 1);
+}
+
+/* Thread 0 makes every call of the host that holds a lock or lasts, thread 1 signals it. */
+static void busy_or_signal(void *arg)
+{
+    static struct hostm child;
+    struct poll_event ev[4];
+    int64_t quota, period;
+
+    if (*(uint32_t *)arg > 0) {
+        while (a_load(&s->stage) == 0)
+            signalm(&s->hm[0]);
+        return;
+    }
+    for (int i = 0; i < 300; i++) {
+        env_at(0, nothing, NULL);
+        env_ready(i, 1);
+        netpoll_wakeup();
+        netpoll_wait(1000000, ev, 4);
+        futexsleep(&s->stage, 0, 1000);
+        host_quota(&quota, &period);
+        newosproc(&child, nothing, NULL);
+        syscall_body(1000, /*off_cpu*/ true);
+    }
+    a_store(&s->stage, 1u);
+}
+
+TEST_CASE(Signals, MayComeInAnyCall)
+{
+    struct rt_opts opts = {.sighandler = count_signal};
+
+    begin(&opts);
+    CHECK_EQ(run(busy_or_signal, 2), RT_IDLE);
+    CHECK_GT(a_peek(&s->handled), 0);
+    rt_free();
+}
+
+/* The stop comes at every moment of the same calls. */
+static void busy_until_stopped(void *arg)
+{
+    struct poll_event ev[4];
+
+    if (*(uint32_t *)arg == 0) {
+        burst(100000 + (int64_t)(host_seed64() % 1000000), BURST_WHOLE);
+        host_stop();
+    }
+    for (int i = 0;; i++) {
+        static struct hostm child[THREADS];
+
+        env_at(0, nothing, NULL);
+        env_ready(i % 100, 1);
+        netpoll_wakeup();
+        netpoll_wait(0, ev, 4);
+        newosproc(&child[*(uint32_t *)arg], nothing, NULL);
+    }
+}
+
+TEST_CASE(Signals, AStopMayComeInAnyCall)
+{
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        begin(&(struct rt_opts){.seed = seed});
+        CHECK_EQ(run(busy_until_stopped, 3), RT_STOPPED);
+        rt_free();
+    }
+}
