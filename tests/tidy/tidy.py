@@ -16,6 +16,9 @@ import tempfile
 
 # ---- the tables -----------------------------------------------------------------
 
+# What the model shows to those above it: its api and the formats and names it speaks of.
+MODEL_WINDOW = ["model/api.h", "model/prog.h", "model/profile.h", "model/counters.def",
+                "model/waitreason.def"]
 # Which folder may include from which. A folder may always include from itself; an
 # entry is a folder or a single header. "*" is everything.
 ARROWS = {
@@ -25,11 +28,9 @@ ARROWS = {
     "sim/virt": ["sim/base"],
     "sim/real": ["sim/base"],
     "sim/explore": ["sim/virt", "sim/base"],
-    # api.h and the formats that it speaks of: programs, profiles, counters.
-    "scenarios": ["model/api.h", "model/prog.h", "model/profile.h", "model/counters.def",
-                  "sim/base"],
+    "scenarios": MODEL_WINDOW + ["sim/base"],
     "run": ["include", "model", "sim/base", "sim/virt", "scenarios"],
-    "replay": ["sim/base", "scenarios", "run"],
+    "replay": MODEL_WINDOW + ["sim/base", "scenarios", "run"],
     "plots": [],
     "cli": ["*"],
     "tests": ["*"],
