@@ -179,6 +179,8 @@ static void started_send(void)
 {
     struct gcController *c = &rt->gc;
     a_add(&c->started, 1);
+    if (a_load(&c->starter) == NULL) /* on ppc64 a load waits for the add, an exchange does not */
+        return;
     struct g *gp = a_xchg(&c->starter, (struct g *)NULL);
     if (gp != NULL)
         goready(gp);
