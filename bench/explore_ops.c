@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What exploring costs: ns per operation when every operation is a choice, for strategies and memory models, and
- * complete executions per second of a small test by depth-first search.
+ * What exploring costs: ns per operation when every operation is a choice, for strategies and
+ * memory models, and complete executions per second of a small test by depth-first search.
  *
  * libs: gmpsim_explore
  */
@@ -17,7 +17,7 @@ enum { ROUNDS = 250, OPS_PER_ROUND = 4, RUNS = 200 };
 
 static struct shared {
     ATOMIC(uint32_t) head, tail, slot[4];
-} *sh;
+} * sh;
 
 static void worker(void *arg)
 {
@@ -49,8 +49,10 @@ static void build(int threads, void (*fn)(void *))
 
 static void open_world(enum mm_kind memory)
 {
-    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64, PORT_PPC64LE};
-    struct ex_opts o = {.memory = memory, .port = ports[memory], .ctrl = true, .memory_max = 1 << 24};
+    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64,
+                                                   PORT_PPC64LE};
+    struct ex_opts o = {
+        .memory = memory, .port = ports[memory], .ctrl = true, .memory_max = 1 << 24};
     struct failure f = {0};
 
     if (!ex_init(&f, &o)) {
@@ -127,8 +129,9 @@ static void dfs(void *arg)
 int main(void)
 {
     static struct spec spec[] = {
-        {MM_SC, 2, false}, {MM_SC, 3, false}, {MM_SC, 4, false},  {MM_SC, 8, false},   {MM_SC, 16, false},
-        {MM_SC, 4, true},  {MM_TSO, 4, false}, {MM_ARM, 4, false}, {MM_POWER, 4, false},
+        {MM_SC, 2, false},  {MM_SC, 3, false},  {MM_SC, 4, false},
+        {MM_SC, 8, false},  {MM_SC, 16, false}, {MM_SC, 4, true},
+        {MM_TSO, 4, false}, {MM_ARM, 4, false}, {MM_POWER, 4, false},
     };
     struct bench_case op_cases[] = {
         {"sc random 2 threads", ops, &spec[0]},  {"sc random 3 threads", ops, &spec[1]},
@@ -138,10 +141,14 @@ int main(void)
         {"ppc64 random 4", ops, &spec[8]},
     };
     struct bench_case dfs_cases[] = {
-        {"sc", dfs, &spec[0]}, {"tso", dfs, &spec[6]}, {"arm64", dfs, &spec[7]}, {"ppc64", dfs, &spec[8]},
+        {"sc", dfs, &spec[0]},
+        {"tso", dfs, &spec[6]},
+        {"arm64", dfs, &spec[7]},
+        {"ppc64", dfs, &spec[8]},
     };
 
     bench_table("explorer: ns per operation, every operation a choice", op_cases, 9, 7);
-    bench_table("explorer: executions of put, put, take, take (about 15 operations), depth first", dfs_cases, 4, 3);
+    bench_table("explorer: executions of put, put, take, take (about 15 operations), depth first",
+                dfs_cases, 4, 3);
     return 0;
 }

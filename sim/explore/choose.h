@@ -35,13 +35,14 @@ enum {
 
 struct choice {
     enum choice_kind kind;
-    uint32_t n;            /* answers are 0 .. n-1; n >= 2 */
-    uint32_t timed;        /* the answer of virtual time (only if the strategy wants_time), or a draw's fallback */
+    uint32_t n;     /* answers are 0 .. n-1; n >= 2 */
+    uint32_t timed; /* the answer of virtual time (only if the strategy wants_time), or a draw's
+                       fallback */
     const uint8_t *option; /* CHOICE_THREAD, CHOICE_FLUSH: see choice_option; else NULL */
-    uint32_t first;        /* index in option[] of answer 0, which the others follow in their order */
-    uint32_t threads;      /* answers below this let a thread run */
-    bool preempts;         /* the running thread could go on and is answer 0: others are preemptions */
-    bool clock;            /* the last option is OPTION_CLOCK */
+    uint32_t first;   /* index in option[] of answer 0, which the others follow in their order */
+    uint32_t threads; /* answers below this let a thread run */
+    bool preempts;    /* the running thread could go on and is answer 0: others are preemptions */
+    bool clock;       /* the last option is OPTION_CLOCK */
     uint64_t step;
 };
 
@@ -52,14 +53,15 @@ static inline uint32_t choice_index(uint32_t i, uint32_t first)
     return (first & is_first) | ((i - (i <= first)) & ~is_first);
 }
 
-/* What answer i means. The list of options stays sorted while the running thread, which is answer 0,
- * changes at every point: so it is not moved to the front, only read so. */
+/* What answer i means. The list of options stays sorted while the running thread, which is answer
+ * 0, changes at every point: so it is not moved to the front, only read so. */
 static inline uint8_t choice_option(const struct choice *c, uint32_t i)
 {
     return c->option[c->first == CHOICE_NO_FIRST ? i : choice_index(i, c->first)];
 }
 
-/* Even random numbers, one ahead: the machine can compute the next while the present one is used. */
+/* Even random numbers, one ahead: the machine can compute the next while the present one is used.
+ */
 struct evenly {
     uint64_t state, ready;
 };
@@ -82,7 +84,8 @@ static inline uint32_t evenly_below(uint64_t x, uint32_t n)
 struct strategy {
     const char *name;
     bool wants_time;
-    struct evenly *evenly; /* not NULL: threads are drawn evenly from here, which saves the call of pick */
+    struct evenly
+        *evenly; /* not NULL: threads are drawn evenly from here, which saves the call of pick */
     bool (*begin)(struct strategy *s); /* a new run; false: nothing is left to try */
     uint32_t (*pick)(struct strategy *s, const struct choice *c);
     void (*end)(struct strategy *s, bool complete); /* false: the run was cut by a limit */
@@ -99,7 +102,10 @@ static inline struct answer answer_make(enum choice_kind kind, uint32_t n, uint3
 {
     return (struct answer){(uint32_t)kind << 28 | n, pick};
 }
-static inline enum choice_kind answer_kind(struct answer a) { return (enum choice_kind)(a.kind_n >> 28); }
+static inline enum choice_kind answer_kind(struct answer a)
+{
+    return (enum choice_kind)(a.kind_n >> 28);
+}
 static inline uint32_t answer_n(struct answer a) { return a.kind_n & CHOICE_N_MAX; }
 
 /* The letter of a kind in a schedule file. */
@@ -125,8 +131,8 @@ void strategy_random_init(struct strategy_random *r, uint64_t seed, uint64_t run
 /* Exhaustive, depth first, by running again from the start with a longer common prefix. */
 struct dfs_frame {
     uint32_t kind_n, pick;
-    uint16_t used;      /* preemptions before this choice */
-    uint8_t threads;    /* as in struct choice, 255 or more: 255 */
+    uint16_t used;   /* preemptions before this choice */
+    uint8_t threads; /* as in struct choice, 255 or more: 255 */
     bool preempts, clock;
 };
 struct strategy_dfs {
@@ -153,8 +159,9 @@ struct strategy_replay {
     const struct answer *answers;
     size_t count, next;
     bool done;
-    bool strict;      /* a question that does not fit the list is a divergence; else it is answered modulo n */
-    bool diverged;    /* strict only */
+    bool strict;   /* a question that does not fit the list is a divergence; else it is answered
+                      modulo n */
+    bool diverged; /* strict only */
     size_t diverged_at;
 };
 void strategy_replay_init(struct strategy_replay *r, const struct answer *answers, size_t count,

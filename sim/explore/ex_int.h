@@ -17,9 +17,9 @@ enum ex_wait { WAIT_NOT, WAIT_FUTEX, WAIT_SLEEP, WAIT_BURST, WAIT_SYSCALL, WAIT_
 #define NEVER UINT64_MAX
 
 enum ex_flags {
-    EX_YIELDED = 1,  /* the others come first at its next point */
+    EX_YIELDED = 1, /* the others come first at its next point */
     EX_SIGNALLED = 2,
-    EX_CHOSEN = 4    /* to perform its next point: it goes on from a start or a wait */
+    EX_CHOSEN = 4 /* to perform its next point: it goes on from a start or a wait */
 };
 
 struct ex_thread {
@@ -61,10 +61,10 @@ struct ex_ready {
 
 struct ex {
     struct ex_thread *cur; /* NULL outside every thread */
-    uint64_t order;        /* when the last operation happened: nothing happens before it any more */
-    uint64_t due;          /* the earliest timed event, NEVER */
+    uint64_t order; /* when the last operation happened: nothing happens before it any more */
+    uint64_t due;   /* the earliest timed event, NEVER */
     uint64_t steps, switches, seq;
-    uint32_t able_count;   /* threads that could run, ascending */
+    uint32_t able_count; /* threads that could run, ascending */
     uint8_t able[EX_THREADS_MAX];
     bool wants_time;
     bool always_slow;      /* every point takes the slow path */
@@ -81,8 +81,9 @@ struct ex {
     struct ex_thread threads[EX_THREADS_MAX];
     int thread_count;
     struct coro main;
-    jmp_buf out;              /* leaves ex_run from the main stack */
-    struct ex_thread *lender; /* on whose stack a callback of the environment runs; NULL: the main one */
+    jmp_buf out; /* leaves ex_run from the main stack */
+    struct ex_thread
+        *lender; /* on whose stack a callback of the environment runs; NULL: the main one */
     uint64_t until;
     uint64_t events[EV_COUNT];
     struct arena arena;

@@ -4,6 +4,7 @@
 #include "sim/explore/explore.h"
 
 #include <assert.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -91,8 +92,8 @@ static void run_timer(uint32_t i)
     ex_hot.now = now;
 }
 
-/* Lets the earliest event happen; of several, the one that was asked for first. (Threads that wake at one
- * instant need no order: who of them goes on first is the next question.) */
+/* Lets the earliest event happen; of several, the one that was asked for first. (Threads that wake
+ * at one instant need no order: who of them goes on first is the next question.) */
 static void fire_one(void)
 {
     struct ex_thread *thread = NULL;
@@ -245,7 +246,8 @@ static struct ex_thread *next_thread(struct ex_thread *me)
     }
 }
 
-/* Whether t is the running thread is a coin toss: cheaper to switch to oneself than to guess wrong. */
+/* Whether t is the running thread is a coin toss: cheaper to switch to oneself than to guess wrong.
+ */
 #if defined(GMPSIM_CORO_ASM) && !defined(GMPSIM_ASAN) && !defined(GMPSIM_TSAN)
 #define SWITCH_TO_SELF 1
 #else
@@ -300,16 +302,16 @@ static __attribute__((noinline)) void point_slow(struct ex_thread *me)
     /* What a thread does from its start or wake-up to its next point, nobody sees. Clocks do. */
     bool asks = !(me->flags & EX_CHOSEN) || ex.wants_time;
     struct ex_thread *t = asks ? next_thread(me) : me;
-    me->flags &= (uint8_t)~(EX_CHOSEN | EX_YIELDED);
+    me->flags &= (uint8_t) ~(EX_CHOSEN | EX_YIELDED);
     if (t != me)
         switch_to(me, t);
     else
         stay();
 }
 
-/* The same question, drawn evenly, and answered one point ahead: by the time that the next thread comes to its
- * point, whom it gives way to is known, and a wrong guess of the machine's is found out early. The answer
- * is the one that would be given then, or it is not used. */
+/* The same question, drawn evenly, and answered one point ahead: by the time that the next thread
+ * comes to its point, whom it gives way to is known, and a wrong guess of the machine's is found
+ * out early. The answer is the one that would be given then, or it is not used. */
 static inline struct ex_thread *draw_of_able(const struct ex_thread *me)
 {
     struct ex_ahead *a = &ex.ahead;
@@ -437,10 +439,7 @@ struct ex_thread *ex_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg
     return t;
 }
 
-void ex_start(struct hostm *hm, void (*fn)(void *), void *arg)
-{
-    ex_thread_new_(hm, fn, arg);
-}
+void ex_start(struct hostm *hm, void (*fn)(void *), void *arg) { ex_thread_new_(hm, fn, arg); }
 
 void ex_leave_(enum ex_why why, const char *text)
 {
@@ -464,17 +463,54 @@ static void on_throw(void *arg, const struct throw_site *site)
     ex_leave_(EX_THROWN, site->text);
 }
 
+/* ---- wild pointers ---- */
+
+/* Code whose orders are too weak follows pointers that are not there yet. That is a verdict on the
+ * run, not the end of the search. Sanitizers have handlers of their own and say more: they keep
+ * them. */
+static unsigned char fault_stack[64 * 1024];
+static struct sigaction old_segv, old_bus;
+static stack_t old_stack;
+
+static void on_fault(int sig)
+{
+    if (ex.running)
+        ex_leave_(EX_THROWN, sig == SIGBUS ? "bus error" : "memory fault: a wild pointer");
+    signal(sig, SIG_DFL); /* not ours: it happens again and ends the process */
+}
+
+static void catch_faults(void)
+{
+#if !defined(GMPSIM_ASAN) && !defined(GMPSIM_TSAN)
+    stack_t st = {.ss_sp = fault_stack, .ss_size = sizeof(fault_stack)};
+    struct sigaction sa = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK | SA_NODEFER};
+
+    sigaltstack(&st, &old_stack);
+    sigaction(SIGSEGV, &sa, &old_segv);
+    sigaction(SIGBUS, &sa, &old_bus);
+#endif
+}
+
+static void release_faults(void)
+{
+#if !defined(GMPSIM_ASAN) && !defined(GMPSIM_TSAN)
+    sigaction(SIGSEGV, &old_segv, NULL);
+    sigaction(SIGBUS, &old_bus, NULL);
+    sigaltstack(&old_stack, NULL);
+#endif
+}
+
 /* ---- runs ---- */
 
 static void set_ports(void)
 {
-#define ACQ MM_ACQ
-#define REL MM_REL
-#define DMB MM_DMB
-#define DRAIN MM_DRAIN
-#define SYNC MM_SYNC
-#define LWSYNC MM_LWSYNC
-#define ISYNC MM_ISYNC
+#define ACQ          MM_ACQ
+#define REL          MM_REL
+#define DMB          MM_DMB
+#define DRAIN        MM_DRAIN
+#define SYNC         MM_SYNC
+#define LWSYNC       MM_LWSYNC
+#define ISYNC        MM_ISYNC
 #define LWSYNC_AFTER MM_LWSYNC_AFTER
     static const unsigned bits[][PORT_COUNT] = {
 #define OP(name, kind, amd64, arm64, ppc64le) {amd64, arm64, ppc64le},
@@ -482,13 +518,20 @@ static void set_ports(void)
 #undef OP
     };
     static const enum cost_atomic cost[] = {
-        [OP_load] = ATOMIC_load,           [OP_load_acq] = ATOMIC_load_acq,
-        [OP_load_rlx] = ATOMIC_load_rlx,   [OP_store] = ATOMIC_store,
-        [OP_store_rel] = ATOMIC_store_rel, [OP_store_rlx] = ATOMIC_store_rlx,
-        [OP_cas] = ATOMIC_cas,             [OP_cas_rel] = ATOMIC_cas_rel,
-        [OP_xchg] = ATOMIC_xchg,           [OP_xchg8] = ATOMIC_xchg,
-        [OP_add] = ATOMIC_add,             [OP_or] = ATOMIC_add,
-        [OP_and] = ATOMIC_add,             [OP_fence] = ATOMIC_fence,
+        [OP_load] = ATOMIC_load,
+        [OP_load_acq] = ATOMIC_load_acq,
+        [OP_load_rlx] = ATOMIC_load_rlx,
+        [OP_store] = ATOMIC_store,
+        [OP_store_rel] = ATOMIC_store_rel,
+        [OP_store_rlx] = ATOMIC_store_rlx,
+        [OP_cas] = ATOMIC_cas,
+        [OP_cas_rel] = ATOMIC_cas_rel,
+        [OP_xchg] = ATOMIC_xchg,
+        [OP_xchg8] = ATOMIC_xchg,
+        [OP_add] = ATOMIC_add,
+        [OP_or] = ATOMIC_add,
+        [OP_and] = ATOMIC_add,
+        [OP_fence] = ATOMIC_fence,
     };
     for (int i = 0; i <= OP_fence; i++) {
         ex.bits[i] = bits[i][ex.o.port];
@@ -498,7 +541,8 @@ static void set_ports(void)
 
 static bool opts_ok(struct failure *f, const struct ex_opts *o)
 {
-    static const enum cost_port wanted[MM_KINDS] = {PORT_COUNT, PORT_AMD64, PORT_ARM64, PORT_PPC64LE};
+    static const enum cost_port wanted[MM_KINDS] = {PORT_COUNT, PORT_AMD64, PORT_ARM64,
+                                                    PORT_PPC64LE};
 
     if (o->memory >= MM_KINDS || o->port >= PORT_COUNT)
         return fail(f, E_USAGE, "explore: no such memory model or port"), false;
@@ -538,6 +582,7 @@ bool ex_init(struct failure *f, const struct ex_opts *o)
     set_ports();
     site_count();
     throw_set_reporter(on_throw, NULL);
+    catch_faults();
     return true;
 }
 
@@ -551,6 +596,7 @@ static void end_threads(void)
 void ex_free(void)
 {
     end_threads();
+    release_faults();
     throw_set_reporter(NULL, NULL);
     arena_release(&ex.arena);
     free(ex.ch.log);
@@ -559,8 +605,8 @@ void ex_free(void)
 
 enum { CLEAR_BY_HAND = 256 * 1024, PAGE = 4096 };
 
-/* The arena promises zeros above what is used. A large world has tables that are mostly not touched: the
- * system takes their pages back for less than clearing them would cost. */
+/* The arena promises zeros above what is used. A large world has tables that are mostly not
+ * touched: the system takes their pages back for less than clearing them would cost. */
 static void arena_clear(void)
 {
     size_t by_hand = ex.arena_mark + CLEAR_BY_HAND;
@@ -631,10 +677,7 @@ enum ex_why ex_run(void)
     return ex.why;
 }
 
-void ex_end(void)
-{
-    ex.ch.strategy->end(ex.ch.strategy, ex.why != EX_CUT);
-}
+void ex_end(void) { ex.ch.strategy->end(ex.ch.strategy, ex.why != EX_CUT); }
 
 void ex_fail(const char *text)
 {
@@ -663,8 +706,8 @@ const struct answer *ex_answers(size_t *count)
 
 const char *ex_why_name(enum ex_why why)
 {
-    static const char *const names[EX_WHYS] = {"done", "stopped", "idle", "finding", "throw",
-                                                "time", "cut"};
+    static const char *const names[EX_WHYS] = {"done",  "stopped", "idle", "finding",
+                                               "throw", "time",    "cut"};
     return why < EX_WHYS ? names[why] : "?";
 }
 
@@ -674,7 +717,4 @@ const char *ex_waits(int tid)
     return tid >= 0 && tid < ex.thread_count ? names[ex.threads[tid].wait] : NULL;
 }
 
-void ex_totals(struct ex_totals *t)
-{
-    *t = ex.totals;
-}
+void ex_totals(struct ex_totals *t) { *t = ex.totals; }

@@ -2,8 +2,8 @@
 #ifndef GMPSIM_EXPLORE_EXPLORE_H
 #define GMPSIM_EXPLORE_EXPLORE_H
 
-/* An explored world, from outside: one world that is built and run again and again, each run under a
- * strategy's answers (docs/exploration.md).
+/* An explored world, from outside: one world that is built and run again and again, each run under
+ * a strategy's answers (docs/exploration.md).
  *
  *     ex_init(&f, &opts);
  *     while (ex_begin(strategy)) {
@@ -14,9 +14,10 @@
  *     }
  *     ex_free();
  *
- * One world per process at a time, everything in one OS thread. Nothing calls malloc between ex_init
- * and ex_free. Threads are coroutines; every verb of the host surface that is a point asks who
- * performs next. Unlike on the timed host there are no CPUs to share: any thread may be late. */
+ * One world per process at a time, everything in one OS thread. Nothing calls malloc between
+ * ex_init and ex_free. Threads are coroutines; every verb of the host surface that is a point asks
+ * who performs next. Unlike on the timed host there are no CPUs to share: any thread may be late.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,25 +33,25 @@ struct failure;
 struct hostm;
 
 enum {
-    EX_THREADS_MAX = 64,    /* created in one run */
-    EX_EVENTS_MAX = 4096,   /* env_at calls pending */
-    EX_READY_MAX = 4096,    /* env_ready pending */
-    EX_YIELDS_MAX = 16      /* a thread that yielded so often while nobody else ran has to wait */
+    EX_THREADS_MAX = 64,  /* created in one run */
+    EX_EVENTS_MAX = 4096, /* env_at calls pending */
+    EX_READY_MAX = 4096,  /* env_ready pending */
+    EX_YIELDS_MAX = 16    /* a thread that yielded so often while nobody else ran has to wait */
 };
 
 struct ex_opts {
     enum mm_kind memory;
-    enum cost_port port;  /* how Go's orders are realised; mm arm64 and ppc64 want their own port */
-    bool ctrl;            /* see struct mm */
-    bool eager_clock;     /* time may jump to the next timed event while threads could run */
-    uint64_t seed;        /* of host_seed64 */
-    uint64_t steps_max;   /* points of a run; 0: 1,000,000 */
-    int64_t until_ns;     /* virtual time; 0: no limit */
-    size_t answers_max;   /* length of the log; 0: 1 << 20 */
-    size_t memory_max;    /* of the arena; 0: 1 GiB */
-    size_t stack_size;    /* per thread; 0: the default of coro.h */
+    enum cost_port port; /* how Go's orders are realised; mm arm64 and ppc64 want their own port */
+    bool ctrl;           /* see struct mm */
+    bool eager_clock;    /* time may jump to the next timed event while threads could run */
+    uint64_t seed;       /* of host_seed64 */
+    uint64_t steps_max;  /* points of a run; 0: 1,000,000 */
+    int64_t until_ns;    /* virtual time; 0: no limit */
+    size_t answers_max;  /* length of the log; 0: 1 << 20 */
+    size_t memory_max;   /* of the arena; 0: 1 GiB */
+    size_t stack_size;   /* per thread; 0: the default of coro.h */
     const struct costs *costs; /* NULL: costs_builtin */
-    int32_t ncpu;         /* what host_ncpu says; 0: 8 */
+    int32_t ncpu;              /* what host_ncpu says; 0: 8 */
     int64_t quota_us, period_us;
     void (*sighandler)(void *arg);
 };
@@ -80,12 +81,12 @@ void ex_end(void);
 /* Of the last run. */
 enum ex_why ex_why(void);
 const char *ex_why_name(enum ex_why why);
-const char *ex_text(void);      /* what was thrown, found or crossed; "" if nothing */
+const char *ex_text(void); /* what was thrown, found or crossed; "" if nothing */
 int ex_finding_kind(void);
-uint64_t ex_fingerprint(void);  /* of all operations and values, in order */
+uint64_t ex_fingerprint(void); /* of all operations and values, in order */
 uint64_t ex_steps(void);
 int64_t ex_now(void);
-uint64_t ex_events(uint32_t type); /* how many were emitted */
+uint64_t ex_events(uint32_t type);              /* how many were emitted */
 const struct answer *ex_answers(size_t *count); /* the schedule */
 /* Is the thread waiting? For reports after EX_IDLE: what it waits for, NULL if it does not wait. */
 const char *ex_waits(int tid);

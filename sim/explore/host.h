@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The host surface under exploration (docs/host.md is the contract, verb by verb; docs/exploration.md says what differs).
+ * The host surface under exploration (docs/host.md is the contract, verb by verb;
+ * docs/exploration.md says what differs).
  *
- * Every atomic verb is a point and a site: first the explorer decides who goes on, then the value goes through the memory
- * model.
+ * Every atomic verb is a point and a site: first the explorer decides who goes on, then the value
+ * goes through the memory model.
  */
 #ifndef GMPSIM_HOST_H
 #define GMPSIM_HOST_H
@@ -19,84 +20,86 @@
 
 /* ---- atomics ---- */
 
-#define ATOMIC(T)  \
-    struct {       \
-        T v;       \
+#define ATOMIC(T) \
+    struct {      \
+        T v;      \
     } /* a struct, so that plain access does not compile */
 #define a_type(p) __typeof__(((void)0, (p)->v))
 
 /* Integers, bool and pointers travel as 64 bits. */
-#define EX_TO_U64_(p, x) ((uint64_t)(uintptr_t)(a_type(p))(x))
+#define EX_TO_U64_(p, x)   ((uint64_t)(uintptr_t)(a_type(p))(x))
 #define EX_FROM_U64_(p, u) ((a_type(p))(uintptr_t)(u))
 
-#define a_init(p, x)                                               \
-    __extension__({                                                \
-        __auto_type ex_p_ = (p);                                   \
+#define a_init(p, x)                                                      \
+    __extension__({                                                       \
+        __auto_type ex_p_ = (p);                                          \
         mm_init_value(&ex_p_->v, sizeof(ex_p_->v), EX_TO_U64_(ex_p_, x)); \
-        (void)0;                                                   \
+        (void)0;                                                          \
     })
-#define EX_LOAD_(p, op)                                                               \
-    __extension__({                                                                   \
-        __auto_type ex_p_ = (p);                                                      \
-        EX_FROM_U64_(ex_p_, ex_load_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v)));      \
+#define EX_LOAD_(p, op)                                                                   \
+    __extension__({                                                                       \
+        __auto_type ex_p_ = (p);                                                          \
+        EX_FROM_U64_(ex_p_, ex_load_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v))); \
     })
-#define EX_STORE_(p, x, op)                                                           \
-    __extension__({                                                                   \
-        __auto_type ex_p_ = (p);                                                      \
-        uint64_t ex_x_ = EX_TO_U64_(ex_p_, x);                                        \
-        ex_store_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v), ex_x_);                   \
+#define EX_STORE_(p, x, op)                                                  \
+    __extension__({                                                          \
+        __auto_type ex_p_ = (p);                                             \
+        uint64_t ex_x_ = EX_TO_U64_(ex_p_, x);                               \
+        ex_store_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v), ex_x_); \
     })
-#define EX_CAS_(p, old, new, op)                                                      \
-    __extension__({                                                                   \
-        __auto_type ex_p_ = (p);                                                      \
-        uint64_t ex_o_ = EX_TO_U64_(ex_p_, old), ex_x_ = EX_TO_U64_(ex_p_, new);      \
-        bool ex_ok_;                                                                  \
-        ex_rmw_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v), RMW_CAS, ex_x_, ex_o_, &ex_ok_); \
-        ex_ok_;                                                                       \
+#define EX_CAS_(p, old, new, op)                                                          \
+    __extension__({                                                                       \
+        __auto_type ex_p_ = (p);                                                          \
+        uint64_t ex_o_ = EX_TO_U64_(ex_p_, old), ex_x_ = EX_TO_U64_(ex_p_, new);          \
+        bool ex_ok_;                                                                      \
+        ex_rmw_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v), RMW_CAS, ex_x_, ex_o_, \
+                &ex_ok_);                                                                 \
+        ex_ok_;                                                                           \
     })
 /* The old value. */
-#define EX_RMW_(p, x, op, how)                                                        \
-    __extension__({                                                                   \
-        __auto_type ex_p_ = (p);                                                      \
-        uint64_t ex_x_ = EX_TO_U64_(ex_p_, x);                                        \
-        bool ex_ok_;                                                                  \
-        EX_FROM_U64_(ex_p_, ex_rmw_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v), how,    \
-                                    ex_x_, 0, &ex_ok_));                              \
+#define EX_RMW_(p, x, op, how)                                                                     \
+    __extension__({                                                                                \
+        __auto_type ex_p_ = (p);                                                                   \
+        uint64_t ex_x_ = EX_TO_U64_(ex_p_, x);                                                     \
+        bool ex_ok_;                                                                               \
+        EX_FROM_U64_(ex_p_, ex_rmw_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v), how, ex_x_, \
+                                    0, &ex_ok_));                                                  \
     })
 
-#define a_load(p) EX_LOAD_(p, load)
-#define a_load_acq(p) EX_LOAD_(p, load_acq)
-#define a_load_rlx(p) EX_LOAD_(p, load_rlx)
-#define a_store(p, x) EX_STORE_(p, x, store)
-#define a_store_rel(p, x) EX_STORE_(p, x, store_rel)
-#define a_store_rlx(p, x) EX_STORE_(p, x, store_rlx)
-#define a_cas(p, old, new) EX_CAS_(p, old, new, cas)
+#define a_load(p)              EX_LOAD_(p, load)
+#define a_load_acq(p)          EX_LOAD_(p, load_acq)
+#define a_load_rlx(p)          EX_LOAD_(p, load_rlx)
+#define a_store(p, x)          EX_STORE_(p, x, store)
+#define a_store_rel(p, x)      EX_STORE_(p, x, store_rel)
+#define a_store_rlx(p, x)      EX_STORE_(p, x, store_rlx)
+#define a_cas(p, old, new)     EX_CAS_(p, old, new, cas)
 #define a_cas_rel(p, old, new) EX_CAS_(p, old, new, cas_rel)
-#define a_xchg(p, x) EX_RMW_(p, x, xchg, RMW_XCHG)
-#define a_or(p, m) EX_RMW_(p, m, or, RMW_OR)
-#define a_and(p, m) EX_RMW_(p, m, and, RMW_AND)
-#define a_xchg8(p, x)                                                                      \
-    __extension__({                                                                        \
-        __auto_type ex_q_ = (p);                                                           \
-        bool ex_ok_;                                                                       \
-        (uint8_t)ex_rmw_(EX_SITE(xchg8), OP_xchg8, &ex_q_->v, sizeof(ex_q_->v), RMW_XCHG8,           \
-                         (uint64_t)(uint8_t)(x), 0, &ex_ok_);                              \
+#define a_xchg(p, x)           EX_RMW_(p, x, xchg, RMW_XCHG)
+#define a_or(p, m)             EX_RMW_(p, m, or, RMW_OR)
+#define a_and(p, m)            EX_RMW_(p, m, and, RMW_AND)
+#define a_xchg8(p, x)                                                                       \
+    __extension__({                                                                         \
+        __auto_type ex_q_ = (p);                                                            \
+        bool ex_ok_;                                                                        \
+        (uint8_t) ex_rmw_(EX_SITE(xchg8), OP_xchg8, &ex_q_->v, sizeof(ex_q_->v), RMW_XCHG8, \
+                          (uint64_t)(uint8_t)(x), 0, &ex_ok_);                              \
     })
-#define a_add(p, d)                                                                        \
-    __extension__({                                                                        \
-        __auto_type ex_q_ = (p);                                                           \
-        uint64_t ex_d_ = EX_TO_U64_(ex_q_, d);                                             \
-        bool ex_ok_;                                                                       \
-        EX_FROM_U64_(ex_q_, ex_rmw_(EX_SITE(add), OP_add, &ex_q_->v, sizeof(ex_q_->v), RMW_ADD,    \
-                                    ex_d_, 0, &ex_ok_) + ex_d_);                           \
+#define a_add(p, d)                                                                             \
+    __extension__({                                                                             \
+        __auto_type ex_q_ = (p);                                                                \
+        uint64_t ex_d_ = EX_TO_U64_(ex_q_, d);                                                  \
+        bool ex_ok_;                                                                            \
+        EX_FROM_U64_(ex_q_, ex_rmw_(EX_SITE(add), OP_add, &ex_q_->v, sizeof(ex_q_->v), RMW_ADD, \
+                                    ex_d_, 0, &ex_ok_) +                                        \
+                                ex_d_);                                                         \
     })
 /* Not a point, so it may stand inside another verb. */
-#define a_peek(p)                                                              \
-    __extension__({                                                            \
-        __auto_type ex_k_ = (p);                                               \
-        EX_FROM_U64_(ex_k_, ex_peek_(&ex_k_->v, sizeof(ex_k_->v)));            \
+#define a_peek(p)                                                   \
+    __extension__({                                                 \
+        __auto_type ex_k_ = (p);                                    \
+        EX_FROM_U64_(ex_k_, ex_peek_(&ex_k_->v, sizeof(ex_k_->v))); \
     })
-#define a_own(p) a_peek(p)
+#define a_own(p)  a_peek(p)
 #define a_fence() ex_fence_(EX_SITE(fence))
 
 void ex_fence_(const struct ex_site *s);
@@ -106,16 +109,16 @@ uint64_t ex_peek_(const void *addr, unsigned size);
 
 enum burst_how { BURST_CUT, BURST_WHOLE };
 
-#define nanotime() ex_nanotime_()
-#define host_now() ex_host_now_()
-#define work(kind) ex_work_(W_##kind, 1)
-#define work_n(kind, n) ex_work_(W_##kind, (uint64_t)(n))
-#define procyield(n) ex_procyield_(n)
-#define osyield() ex_osyield_()
-#define host_usleep(us) ex_usleep_(us)
-#define burst(ns, how) ex_burst_(ns, (how) == BURST_CUT)
+#define nanotime()                ex_nanotime_()
+#define host_now()                ex_host_now_()
+#define work(kind)                ex_work_(W_##kind, 1)
+#define work_n(kind, n)           ex_work_(W_##kind, (uint64_t)(n))
+#define procyield(n)              ex_procyield_(n)
+#define osyield()                 ex_osyield_()
+#define host_usleep(us)           ex_usleep_(us)
+#define burst(ns, how)            ex_burst_(ns, (how) == BURST_CUT)
 #define syscall_body(ns, off_cpu) ex_syscall_body_(ns, off_cpu)
-#define nudge(hm) ex_nudge_(hm)
+#define nudge(hm)                 ex_nudge_(hm)
 
 /* The host's part of an M. */
 struct hostm {
@@ -134,12 +137,12 @@ void ex_nudge_(struct hostm *hm);
 
 /* ---- threads ---- */
 
-#define newosproc(hm, fn, arg) ex_newosproc_(hm, fn, arg)
-#define thread_exit() ex_thread_exit_()
-#define getarg() ex_getarg_()
-#define signalm(hm) ex_signalm_(hm)
+#define newosproc(hm, fn, arg)    ex_newosproc_(hm, fn, arg)
+#define thread_exit()             ex_thread_exit_()
+#define getarg()                  ex_getarg_()
+#define signalm(hm)               ex_signalm_(hm)
 #define futexsleep(addr, val, ns) ex_futexsleep_(&(addr)->v, val, ns)
-#define futexwakeup(addr, n) ex_futexwakeup_(&(addr)->v, n)
+#define futexwakeup(addr, n)      ex_futexwakeup_(&(addr)->v, n)
 
 void ex_newosproc_(struct hostm *hm, void (*fn)(void *), void *arg);
 _Noreturn void ex_thread_exit_(void);
@@ -155,21 +158,22 @@ struct poll_event {
     uint32_t mode; /* 1 readable, 2 writable, 3 both */
 };
 
-#define env_at(ns, fn, arg) ex_env_at_(ns, fn, arg)
-#define env_ready(fd, mode) ex_env_ready_(fd, mode)
-#define netpoll_wait(ns, ev, cap) ex_netpoll_wait_(ns, ev, cap)
-#define netpoll_wakeup() ex_netpoll_wakeup_()
-#define host_ncpu() ex_ncpu_()
+#define env_at(ns, fn, arg)             ex_env_at_(ns, fn, arg)
+#define env_ready(fd, mode)             ex_env_ready_(fd, mode)
+#define netpoll_wait(ns, ev, cap)       ex_netpoll_wait_(ns, ev, cap)
+#define netpoll_wakeup()                ex_netpoll_wakeup_()
+#define host_ncpu()                     ex_ncpu_()
 #define host_quota(quota_us, period_us) ex_quota_(quota_us, period_us)
-#define draw(n, fallback) ex_draw_(n, fallback)
-#define host_seed64() ex_seed64_()
-#define host_alloc(size, align) ex_alloc_(size, align)
-#define emit(type, g, a, b, c) ex_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
+#define draw(n, fallback)               ex_draw_(n, fallback)
+#define host_seed64()                   ex_seed64_()
+#define host_alloc(size, align)         ex_alloc_(size, align)
+#define emit(type, g, a, b, c) \
+    ex_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
 #define host_set_p(pid) ex_set_p_(pid)
 #undef throw /* sim/base/fail.h has one for the simulator itself */
 #define throw(text) ex_throw_(text)
 #define finding(kind, text) ex_finding_(kind, text)
-#define host_stop() ex_stop_()
+#define host_stop()         ex_stop_()
 
 void ex_env_at_(int64_t ns, void (*fn)(void *), void *arg);
 void ex_env_ready_(int32_t fd, uint32_t mode);

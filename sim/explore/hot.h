@@ -2,9 +2,10 @@
 /*
  * What every atomic verb touches, and the verbs' fast path.
  *
- * A random schedule is a mispredicted jump per switch, and each further one costs as much as everything else together. So
- * the verbs are inline up to the point, ex_point_() ends in the coroutine switch (a tail call), and a switch lands right in
- * the code of the verb that the other thread stopped in.
+ * A random schedule is a mispredicted jump per switch, and each further one costs as much as
+ * everything else together. So the verbs are inline up to the point, ex_point_() ends in the
+ * coroutine switch (a tail call), and a switch lands right in the code of the verb that the other
+ * thread stopped in.
  */
 #ifndef GMPSIM_EXPLORE_HOT_H
 #define GMPSIM_EXPLORE_HOT_H
@@ -14,11 +15,11 @@
 #include "sim/explore/site.h"
 
 struct ex_hot {
-    bool plain;         /* memory is sc and nobody traces */
-    uint32_t tid;       /* of the running thread */
-    uint64_t now;       /* its clock, ps */
+    bool plain;   /* memory is sc and nobody traces */
+    uint32_t tid; /* of the running thread */
+    uint64_t now; /* its clock, ps */
     struct fingerprint fp;
-    uintptr_t base;     /* of the arena */
+    uintptr_t base; /* of the arena */
     size_t size;
     uint32_t cost[OP_COUNT];
 };

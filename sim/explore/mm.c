@@ -183,10 +183,7 @@ uint64_t mm_kernel_read(int tid, void *addr, unsigned size)
 
 static const char *const kind_names[MM_KINDS] = {"sc", "tso", "arm64", "ppc64"};
 
-const char *mm_kind_name(enum mm_kind k)
-{
-    return k < MM_KINDS ? kind_names[k] : "?";
-}
+const char *mm_kind_name(enum mm_kind k) { return k < MM_KINDS ? kind_names[k] : "?"; }
 
 int mm_kind_parse(const char *name)
 {

@@ -22,13 +22,13 @@ enum mm_kind { MM_SC, MM_TSO, MM_ARM, MM_POWER, MM_KINDS };
 
 /* What the instructions of an access do besides the access. */
 enum mm_bits {
-    MM_DRAIN = 1,        /* amd64: LOCK prefix or MFENCE; the store buffer is empty after it */
-    MM_ACQ = 2,          /* arm64: LDAR and the A of CASAL */
-    MM_REL = 4,          /* arm64: STLR and the L of CASAL */
-    MM_DMB = 8,          /* arm64: DMB ISH */
-    MM_SYNC = 16,        /* ppc64: SYNC before */
-    MM_LWSYNC = 32,      /* ppc64: LWSYNC before */
-    MM_ISYNC = 64,       /* ppc64: conditional branch on the value and ISYNC after */
+    MM_DRAIN = 1,   /* amd64: LOCK prefix or MFENCE; the store buffer is empty after it */
+    MM_ACQ = 2,     /* arm64: LDAR and the A of CASAL */
+    MM_REL = 4,     /* arm64: STLR and the L of CASAL */
+    MM_DMB = 8,     /* arm64: DMB ISH */
+    MM_SYNC = 16,   /* ppc64: SYNC before */
+    MM_LWSYNC = 32, /* ppc64: LWSYNC before */
+    MM_ISYNC = 64,  /* ppc64: conditional branch on the value and ISYNC after */
     MM_LWSYNC_AFTER = 128
 };
 
@@ -37,11 +37,12 @@ enum mm_rmw { RMW_CAS, RMW_XCHG, RMW_XCHG8, RMW_ADD, RMW_OR, RMW_AND };
 
 enum {
     MM_THREADS_MAX = 64,
-    MM_TSO_DEPTH = 32,     /* stores in a buffer; one more pushes the oldest out */
-    MM_LOCS_MAX = 4096,    /* locations of a world under arm64; accessed by a_* at least once */
+    MM_TSO_DEPTH = 32,  /* stores in a buffer; one more pushes the oldest out */
+    MM_LOCS_MAX = 4096, /* locations of a world under arm64; accessed by a_* at least once */
     MM_POWER_LOCS_MAX = 1024,
-    MM_HISTORY_MAX = 12,   /* stores of a location that a load can still see; older ones are forgotten */
-    MM_SLOTS_MAX = 12,     /* places among the latest stores where a store can go */
+    MM_HISTORY_MAX =
+        12, /* stores of a location that a load can still see; older ones are forgotten */
+    MM_SLOTS_MAX = 12, /* places among the latest stores where a store can go */
     MM_MSGS_MAX = 1 << 16
 };
 
@@ -56,7 +57,7 @@ struct mm {
     enum mm_kind kind;
     bool ctrl; /* every load is followed by a branch that later stores depend on (ppc64: always) */
     struct chooser *chooser;
-    uint64_t pending; /* tso: threads with a buffer that is not empty */
+    uint64_t pending;  /* tso: threads with a buffer that is not empty */
     const char *limit; /* set when a limit was crossed: the run must be cut */
     struct mm_stats stats;
 };
@@ -77,8 +78,8 @@ void mm_fence(int tid, unsigned bits);
 /* What an observer on thread tid sees: its own stores, else the newest value. No effect. */
 uint64_t mm_peek(int tid, const void *addr, unsigned size);
 
-/* A kernel call that orders: everything before it on `from` is visible to everything after it on `to`
- * (a thread start, a futex wake). from == to: a full fence, whatever the port. */
+/* A kernel call that orders: everything before it on `from` is visible to everything after it on
+ * `to` (a thread start, a futex wake). from == to: a full fence, whatever the port. */
 void mm_kernel(int from, int to);
 /* The value that the kernel reads at addr, after a full fence of tid. */
 uint64_t mm_kernel_read(int tid, void *addr, unsigned size);
@@ -127,7 +128,6 @@ static inline void mm_raw_put(void *addr, unsigned size, uint64_t value)
     default: memcpy(addr, &value, 8); break;
     }
 }
-
 
 static inline uint64_t mm_cut(uint64_t value, unsigned size)
 {

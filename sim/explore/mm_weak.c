@@ -8,7 +8,8 @@
  *
  * arm64: stamps are all there is, because ARMv8 is multi-copy atomic: what one thread has seen, is
  * there for all. The views of a thread are stamps. The rules are those of Promising-ARM (Pulte,
- * Pichon-Pharabod, Kang, Lee, Hur, PLDI 2019) with stores placed into the past in place of promises.
+ * Pichon-Pharabod, Kang, Lee, Hur, PLDI 2019) with stores placed into the past in place of
+ * promises.
  *
  * ppc64: POWER may show stores to threads in different orders. The views of a thread are maps from
  * location to stamp, a message carries the view that its thread was bound to, lwsync and sync widen
@@ -25,15 +26,16 @@
 #include "sim/explore/mm.h"
 
 enum { POWER_MSGS_MAX = 1 << 14, HASH_SIZE = 2 * MM_LOCS_MAX };
-#define STAMP_STEP (UINT64_C(1) << 32) /* between two appended messages: room for 32 nested inserts */
+#define STAMP_STEP \
+    (UINT64_C(1) << 32) /* between two appended messages: room for 32 nested inserts */
 
 struct msg {
     uint64_t stamp, value;
-    uint64_t sealed;        /* arm64: nothing of this location may come between stamp and sealed */
-    uint32_t prev, next;    /* of the location */
-    uint32_t older, newer;  /* of the timeline; initial values are not on it */
-    uint32_t view_len;      /* ppc64: locations in its view */
-    bool locked;            /* the next message is the write of a read-modify-write that read this */
+    uint64_t sealed;       /* arm64: nothing of this location may come between stamp and sealed */
+    uint32_t prev, next;   /* of the location */
+    uint32_t older, newer; /* of the timeline; initial values are not on it */
+    uint32_t view_len;     /* ppc64: locations in its view */
+    bool locked;           /* the next message is the write of a read-modify-write that read this */
 };
 
 struct loc {
@@ -43,10 +45,10 @@ struct loc {
 };
 
 struct arm_thread {
-    uint64_t r_old, w_old;  /* latest seen, latest written */
-    uint64_t r_new, w_new;  /* later reads, writes come after this */
-    uint64_t rel;           /* latest store-release: load-acquires come after it */
-    uint64_t cap;           /* control dependencies: stores come after it */
+    uint64_t r_old, w_old; /* latest seen, latest written */
+    uint64_t r_new, w_new; /* later reads, writes come after this */
+    uint64_t rel;          /* latest store-release: load-acquires come after it */
+    uint64_t cap;          /* control dependencies: stores come after it */
 };
 
 struct arm_loc { /* of one thread at one location */
@@ -59,10 +61,10 @@ struct map {
 };
 
 struct power_thread {
-    struct map floor;    /* V: loads see nothing older */
-    struct map bound;    /* P: stores carry it and come after it; floor <= bound */
-    struct map seen;     /* C: own coherence */
-    uint64_t bound_max;  /* the latest stamp of bound */
+    struct map floor;   /* V: loads see nothing older */
+    struct map bound;   /* P: stores carry it and come after it; floor <= bound */
+    struct map seen;    /* C: own coherence */
+    uint64_t bound_max; /* the latest stamp of bound */
 };
 
 static struct weak {
@@ -88,10 +90,7 @@ static inline void raise_to(uint64_t *v, uint64_t x)
         *v = x;
 }
 
-static inline uint64_t max2(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
+static inline uint64_t max2(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* Cuts the run: what the model answers from here on does not matter, but must be safe. */
 static void over(const char *limit)
@@ -477,10 +476,7 @@ static uint64_t join(struct map *to, const struct map *from, uint32_t n)
     return most;
 }
 
-static void power_isync(struct power_thread *t)
-{
-    join(&t->floor, &t->bound, w.locs);
-}
+static void power_isync(struct power_thread *t) { join(&t->floor, &t->bound, w.locs); }
 
 static void power_lwsync(struct power_thread *t)
 {
@@ -573,8 +569,7 @@ struct rmw {
 static uint64_t rmw_floor(const struct rmw *r, uint32_t m)
 {
     if (mm.kind == MM_ARM)
-        return max2(arm_write_floor(r->tid, r->l, r->bits),
-                    arm_read_post(r->tid, r->l, m, r->pre));
+        return max2(arm_write_floor(r->tid, r->l, r->bits), arm_read_post(r->tid, r->l, m, r->pre));
     uint64_t floor = max2(power_write_floor(r->tid, r->l), msgs[m].stamp);
     for (uint32_t i = 0; i < msgs[m].view_len; i++)
         raise_to(&floor, views[m].at[i]);
@@ -595,13 +590,13 @@ static uint32_t rmw_visible(const struct rmw *r, uint32_t *out)
     uint32_t n = visible(r->l, bound, out), kept = 0;
 
     for (uint32_t i = 0; i < n; i++)
-        if (!rmw_writes(r, out[i]) ||
-            slots_find(r->l, rmw_floor(r, out[i]), out[i], slots) > 0)
+        if (!rmw_writes(r, out[i]) || slots_find(r->l, rmw_floor(r, out[i]), out[i], slots) > 0)
             out[kept++] = out[i];
     return kept;
 }
 
-static void rmw_store(const struct rmw *r, uint32_t m, uint64_t floor, uint64_t post, uint64_t value)
+static void rmw_store(const struct rmw *r, uint32_t m, uint64_t floor, uint64_t post,
+                      uint64_t value)
 {
     struct slot slots[MM_SLOTS_MAX];
     struct slot s = slots[ask(CHOICE_STORE, slots_find(r->l, floor, m, slots))];

@@ -168,8 +168,7 @@ struct reader {
     struct failure *f;
 };
 
-static int bad(const struct reader *r, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+static int bad(const struct reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static int bad(const struct reader *r, const char *fmt, ...)
 {
@@ -183,10 +182,7 @@ static int bad(const struct reader *r, const char *fmt, ...)
                 (unsigned)(r->at - r->line_start) + 1, text);
 }
 
-static bool at_eol(const struct reader *r)
-{
-    return r->at == r->end || *r->at == '\n';
-}
+static bool at_eol(const struct reader *r) { return r->at == r->end || *r->at == '\n'; }
 
 static bool next_line(struct reader *r)
 {
@@ -309,8 +305,7 @@ static int read_answer(struct reader *r, struct schedule *s, size_t expected)
         return bad(r, "want an answer, one of %s and a number", choice_letters);
     r->at++;
     if ((rc = number(r, CHOICE_N_MAX, "the number of answers", &n)) != 0 ||
-        (rc = want_char(r, ':')) != 0 ||
-        (rc = number(r, CHOICE_N_MAX, "the answer", &pick)) != 0)
+        (rc = want_char(r, ':')) != 0 || (rc = number(r, CHOICE_N_MAX, "the answer", &pick)) != 0)
         return rc;
     if (n < 2 || pick >= n)
         return bad(r, "answer %" PRIu64 " of %" PRIu64, pick, n);
@@ -360,7 +355,8 @@ static int read_end(struct reader *r, const struct schedule *s)
 
     snprintf(want, sizeof(want), "end %016" PRIx64, checksum(s));
     if ((size_t)(r->end - r->at) < strlen(want) || memcmp(r->at, want, strlen(want)) != 0)
-        return bad(r, "the answers do not match their check: damaged or edited (want \"%s\")", want);
+        return bad(r, "the answers do not match their check: damaged or edited (want \"%s\")",
+                   want);
     r->at += strlen(want);
     if (!at_eol(r) || (next_line(r) && r->at != r->end))
         return bad(r, "text after the end");

@@ -2,7 +2,8 @@
 #ifndef GMPSIM_EXPLORE_SCHEDULE_H
 #define GMPSIM_EXPLORE_SCHEDULE_H
 
-/* A schedule in a file: what was run, and the answers. Text, so that it can be mailed, diffed and cut by hand.
+/* A schedule in a file: what was run, and the answers. Text, so that it can be mailed, diffed and
+ * cut by hand.
  *
  *     gmpsim-schedule 1
  *     scenario wake.json          any number of "key value" lines; keys: a-z, 0-9 and -
@@ -53,7 +54,8 @@ const char *schedule_get(const struct schedule *s, const char *key); /* NULL: no
 /* Takes a copy of the answers. */
 int schedule_take(struct schedule *s, struct failure *f, const struct answer *a, size_t count);
 
-/* name is what messages call the text: file:line:column. Reads into an initialised, empty schedule. */
+/* name is what messages call the text: file:line:column. Reads into an initialised, empty schedule.
+ */
 int schedule_parse(struct schedule *s, struct failure *f, const char *name, const char *text,
                    size_t size);
 int schedule_print(const struct schedule *s, FILE *out); /* 0, or -1 and errno */

@@ -14,10 +14,7 @@ static void run_once(const struct search *s)
     ex_end();
 }
 
-static bool is_finding(void)
-{
-    return ex_why() == EX_FINDING || ex_why() == EX_THROWN;
-}
+static bool is_finding(void) { return ex_why() == EX_FINDING || ex_why() == EX_THROWN; }
 
 static void keep(struct search_result *r)
 {

@@ -17,7 +17,8 @@ static const char *base_name(const char *file)
     return slash != NULL ? slash + 1 : file;
 }
 
-/* Two verbs of one kind on one line keep the order that the linker gave them: equal in print too. */
+/* Two verbs of one kind on one line keep the order that the linker gave them: equal in print too.
+ */
 static int by_place(const void *pa, const void *pb)
 {
     const struct ex_site *a = *(struct ex_site *const *)pa, *b = *(struct ex_site *const *)pb;

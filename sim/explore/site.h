@@ -2,9 +2,9 @@
 #ifndef GMPSIM_EXPLORE_SITE_H
 #define GMPSIM_EXPLORE_SITE_H
 
-/* A site: one atomic verb at one place of the source. Ids are dense, given in the order of file, line
- * and operation over the whole program, so they are the same for every compiler and every run of a
- * build; they never reach a schedule or a fingerprint. */
+/* A site: one atomic verb at one place of the source. Ids are dense, given in the order of file,
+ * line and operation over the whole program, so they are the same for every compiler and every run
+ * of a build; they never reach a schedule or a fingerprint. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,10 +15,10 @@ enum ex_op {
 #include "sim/explore/ops.def"
 #undef OP
     /* what else a trace shows */
-    OP_flush,  /* a buffered store reaches memory */
+    OP_flush, /* a buffered store reaches memory */
     OP_futexsleep,
     OP_futexwakeup,
-    OP_wake,   /* a wait is over */
+    OP_wake, /* a wait is over */
     OP_sleep,
     OP_burst,
     OP_syscall,
@@ -38,13 +38,13 @@ struct ex_site {
 };
 
 /* Pointers to all sites lie in one linker section. */
-#define EX_SITE(op_)                                                                     \
-    __extension__({                                                                      \
+#define EX_SITE(op_)                                                                      \
+    __extension__({                                                                       \
         static struct ex_site site_ = {__FILE__, __func__, __LINE__, OP_##op_, false, 0}; \
-        static struct ex_site *const site_p_                                             \
+        static struct ex_site *const site_p_                                              \
             __attribute__((used, section("gmpsim_sites"))) = &site_;                      \
-        (void)site_p_;                                                                   \
-        &site_;                                                                          \
+        (void)site_p_;                                                                    \
+        &site_;                                                                           \
     })
 
 /* Numbers the sites, once; returns how many there are. */

@@ -8,7 +8,8 @@ const char choice_letters[CHOICE_KINDS + 1] = "tblsdf";
 
 const char *choice_kind_name(enum choice_kind k)
 {
-    static const char *const names[CHOICE_KINDS] = {"thread", "flush", "load", "store", "draw", "fault"};
+    static const char *const names[CHOICE_KINDS] = {"thread", "flush", "load",
+                                                    "store",  "draw",  "fault"};
     return k < CHOICE_KINDS ? names[k] : "?";
 }
 

@@ -85,7 +85,8 @@ static void words_of(const struct ex_event *e, struct words *w)
     if (e->site != NULL)
         snprintf(w->at, sizeof(w->at), "%.40s:%u ", e->site->func, e->site->line);
     if (e->addr != NULL && !address(e->addr, w->name, sizeof(w->name)))
-        snprintf(w->name, sizeof(w->name), "?"); /* outside the world: an address would differ from run to run */
+        snprintf(w->name, sizeof(w->name),
+                 "?"); /* outside the world: an address would differ from run to run */
     value(e->value, w->value, sizeof(w->value));
     value(e->old, w->old, sizeof(w->old));
 }
@@ -93,8 +94,8 @@ static void words_of(const struct ex_event *e, struct words *w)
 static void rmw_text(const struct ex_event *e, const struct words *w, char *buf, size_t size)
 {
     if (e->wrote)
-        snprintf(buf, size, "%s%s %s %s -> %s%s", w->at, op_name((enum ex_op)e->op), w->name, w->old,
-                 w->value, e->moved ? " (before a newer store)" : "");
+        snprintf(buf, size, "%s%s %s %s -> %s%s", w->at, op_name((enum ex_op)e->op), w->name,
+                 w->old, w->value, e->moved ? " (before a newer store)" : "");
     else
         snprintf(buf, size, "%s%s %s failed, saw %s%s", w->at, op_name((enum ex_op)e->op), w->name,
                  w->old, e->stale ? " (not the newest)" : "");
@@ -172,7 +173,8 @@ static void print_row(FILE *out, const struct ex_event *e, size_t times, int cel
     if (cell == 0)
         fprintf(out, "%8" PRIu64 " %9" PRId64 "  M%-3d %s\n", e->step, e->now, e->tid, text);
     else
-        fprintf(out, "%8" PRIu64 " %9" PRId64 "  %*s%s\n", e->step, e->now, e->tid * cell, "", text);
+        fprintf(out, "%8" PRIu64 " %9" PRId64 "  %*s%s\n", e->step, e->now, e->tid * cell, "",
+                text);
 }
 
 /* Width of a column; 0: the threads are too many for columns. */

@@ -19,8 +19,8 @@ static unsigned bits_of(const struct ex_site *s)
 }
 
 /* For people, when somebody traces. */
-static void note(const struct ex_site *s, const void *addr, uint64_t value, uint64_t old, bool wrote,
-                 uint64_t stale_before, uint64_t moved_before)
+static void note(const struct ex_site *s, const void *addr, uint64_t value, uint64_t old,
+                 bool wrote, uint64_t stale_before, uint64_t moved_before)
 {
     if (ex.trace_count >= ex.trace_max)
         return;
@@ -65,7 +65,8 @@ uint64_t ex_rmw_slow_(const struct ex_site *s, void *addr, unsigned size, enum m
     uint64_t stale = mm.stats.stale_loads, moved = mm.stats.moved_stores;
     uint64_t old = mm_rmw(ex.cur->id, addr, size, bits_of(s), how, operand, expect, wrote);
 
-    note(s, addr, *wrote ? mm_rmw_value(how, old, operand, size) : operand, old, *wrote, stale, moved);
+    note(s, addr, *wrote ? mm_rmw_value(how, old, operand, size) : operand, old, *wrote, stale,
+         moved);
     ex_did_((enum ex_op)s->op, old ^ (uint64_t)*wrote << 63);
     return old;
 }
@@ -78,28 +79,21 @@ void ex_fence_(const struct ex_site *s)
     ex_did_(OP_fence, 0);
 }
 
-uint64_t ex_peek_(const void *addr, unsigned size)
-{
-    return mm_peek(ex_tid(), addr, size);
-}
+uint64_t ex_peek_(const void *addr, unsigned size) { return mm_peek(ex_tid(), addr, size); }
 
 /* ---- time and CPU ---- */
 
-static uint64_t cost(enum cost_kind k)
-{
-    return ex.cost_table->kind[k];
-}
+static uint64_t cost(enum cost_kind k) { return ex.cost_table->kind[k]; }
 
 /* ps from ns; NEVER for a negative or unreachable time. */
 static uint64_t until(int64_t ns)
 {
-    return ns < 0 || (uint64_t)ns > (NEVER - ex_hot.now) / 1000 - 1 ? NEVER : ex_hot.now + (uint64_t)ns * 1000;
+    return ns < 0 || (uint64_t)ns > (NEVER - ex_hot.now) / 1000 - 1
+               ? NEVER
+               : ex_hot.now + (uint64_t)ns * 1000;
 }
 
-int64_t ex_host_now_(void)
-{
-    return (int64_t)(ex_hot.now / 1000);
-}
+int64_t ex_host_now_(void) { return (int64_t)(ex_hot.now / 1000); }
 
 int64_t ex_nanotime_(void)
 {
@@ -109,10 +103,7 @@ int64_t ex_nanotime_(void)
     return ns;
 }
 
-void ex_work_(enum work_kind kind, uint64_t n)
-{
-    ex_hot.now += ex.cost_table->work[kind] * n;
-}
+void ex_work_(enum work_kind kind, uint64_t n) { ex_hot.now += ex.cost_table->work[kind] * n; }
 
 /* A thread that yields lets the others come first at its next point. */
 static void yielded(void)
@@ -206,13 +197,11 @@ void ex_newosproc_(struct hostm *hm, void (*fn)(void *), void *arg)
     mm_kernel(ex_tid(), t->id);
 }
 
-void *ex_getarg_(void)
-{
-    return ex.cur != NULL ? ex.cur->arg : NULL;
-}
+void *ex_getarg_(void) { return ex.cur != NULL ? ex.cur->arg : NULL; }
 
 /* The handler runs when the thread goes on, wherever it then is: between any two of its points. A
- * thread that waits in a way that signals interrupt comes back early, which all those waits allow. */
+ * thread that waits in a way that signals interrupt comes back early, which all those waits allow.
+ */
 void ex_signalm_(struct hostm *hm)
 {
     ex_point_();
@@ -381,15 +370,9 @@ uint64_t ex_draw_(uint64_t n, uint64_t fallback)
     return choose(&ex.ch, &c);
 }
 
-uint64_t ex_seed64_(void)
-{
-    return rng_splitmix(&ex.seed_state);
-}
+uint64_t ex_seed64_(void) { return rng_splitmix(&ex.seed_state); }
 
-void *ex_alloc_(size_t size, size_t align)
-{
-    return arena_alloc(&ex.arena, size, align);
-}
+void *ex_alloc_(size_t size, size_t align) { return arena_alloc(&ex.arena, size, align); }
 
 void ex_emit_(uint32_t type, uint64_t g, uint64_t a, uint32_t b, uint32_t c)
 {

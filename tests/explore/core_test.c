@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Goal: the whole core runs explored: programs end as they must in every schedule that is tried, under every memory model.
- * Method: small programs on two and three Ps, random schedules (sanitizers off: some hundreds each) and depth-first search with
- * one preemption; a run is repeated from its schedule.
+ * Goal: the whole core runs explored: programs end as they must in every schedule that is tried,
+ * under every memory model. Method: small programs on two and three Ps, random schedules
+ * (sanitizers off: some hundreds each) and depth-first search with one preemption; a run is
+ * repeated from its schedule.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,8 +38,12 @@ static void take_print(void *arg, const char *text, size_t size)
 static void build(void *arg)
 {
     struct job *j = arg;
-    struct world_opts wo = {.profile = &j->prof, .program = j->program, .procs = j->procs,
-                            .procs_max = j->procs, .print = take_print, .arg = j};
+    struct world_opts wo = {.profile = &j->prof,
+                            .program = j->program,
+                            .procs = j->procs,
+                            .procs_max = j->procs,
+                            .print = take_print,
+                            .arg = j};
     void *m0_arg;
 
     j->nout = 0;
@@ -59,9 +64,14 @@ static void check(void *arg)
 
 static void open_world(enum mm_kind memory)
 {
-    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64, PORT_PPC64LE};
-    struct ex_opts o = {.memory = memory, .port = ports[memory], .ctrl = true, .steps_max = 100000,
-                        .eager_clock = true, .sighandler = core_explore.sighandler};
+    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64,
+                                                   PORT_PPC64LE};
+    struct ex_opts o = {.memory = memory,
+                        .port = ports[memory],
+                        .ctrl = true,
+                        .steps_max = 100000,
+                        .eager_clock = true,
+                        .sighandler = core_explore.sighandler};
     struct failure f = {0};
 
     if (!ex_init(&f, &o))
@@ -88,8 +98,8 @@ static void explore(struct job *j, enum mm_kind memory, struct strategy *st, con
     open_world(memory);
     bool found = search_run(&s, st, &r);
     if (getenv("GMPSIM_EXPLORE_COUNTS") != NULL)
-        fprintf(stderr, "%s %s: %llu runs, %llu cut, %llu points a run\n", what, mm_kind_name(memory),
-                (unsigned long long)r.runs, (unsigned long long)r.cut,
+        fprintf(stderr, "%s %s: %llu runs, %llu cut, %llu points a run\n", what,
+                mm_kind_name(memory), (unsigned long long)r.runs, (unsigned long long)r.cut,
                 (unsigned long long)(r.steps / (r.runs + !r.runs)));
     if (found) {
         struct ex_print p = {.rows_max = 60, .width = 200};
@@ -103,6 +113,26 @@ static void explore(struct job *j, enum mm_kind memory, struct strategy *st, con
     CHECK_LE(r.cut * 20, r.runs);
     search_result_release(&r);
     ex_free();
+}
+
+/* The same search, which has to find something; the words of what it found. */
+static const char *must_find(struct job *j, enum mm_kind memory, uint64_t runs_max,
+                             struct search_result *r)
+{
+    struct search s = {build, check, j, 0};
+    struct strategy_random st;
+
+    profile_init(&j->prof, PROFILE_LATEST);
+    profile_set(&j->prof, "ring_len", 4);
+    open_world(memory);
+    strategy_random_init(&st, 1, runs_max);
+    if (!search_run(&s, &st.s, r))
+        snprintf(r->text, sizeof(r->text), "nothing in %llu runs", (unsigned long long)r->runs);
+    else if (!search_replay(&s, r))
+        FAIL_CASE("does not repeat: %s", r->text);
+    search_result_release(r);
+    ex_free();
+    return r->text;
 }
 
 static void explore_randomly(struct job *j, const char *what)
@@ -163,4 +193,22 @@ TEST_CASE(Core, OnePreemptionAnywhere)
     d.draws_max = 2;
     d.runs_max = (uint64_t)runs(2000);
     explore(&j, MM_SC, &d.s, "sum");
+}
+
+/* The slot of the ring is published by StoreRel: with a plain store in its place a thief takes a G
+ * that is not there. */
+TEST_CASE(Core, AnUnpublishedSlotIsFound)
+{
+    struct search_result r;
+
+#if defined(GMPSIM_ASAN)
+    SKIP_CASE("the sanitizer ends the process at a wild pointer");
+#endif
+    program_sum(&prog, 6);
+    struct job j = {.program = as_done(&prog), .procs = 3, .want = "21\n"};
+    CHECK_EQ(site_weaken("runqput", OP_store_rel, true), 1);
+    CHECK_STR(must_find(&j, MM_SC, 200, &r), "nothing in 200 runs");
+    CHECK_STR(must_find(&j, MM_ARM, 20000, &r), "memory fault: a wild pointer");
+    CHECK_LE(r.runs, 5000);
+    site_weaken("runqput", OP_store_rel, false);
 }

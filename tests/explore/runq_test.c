@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Goal: a P's run queue loses no G and gives none out twice, in every schedule and under every memory model.
- * Method: the core's own runqput, runqget, runqsteal (the model as one unit, so that its statics are in reach) with a ring of
- * four; an owner that follows a script, one or two thieves; depth-first search. Then the same with an order taken
- * away or a step left out, which must be found: a search that finds nothing wrong has to be able to.
+ * Goal: a P's run queue loses no G and gives none out twice, in every schedule and under every
+ * memory model. Method: the core's own runqput, runqget, runqsteal (the model as one unit, so that
+ * its statics are in reach) with a ring of four; an owner that follows a script, one or two
+ * thieves; depth-first search. Then the same with an order taken away or a step left out, which
+ * must be found: a search that finds nothing wrong has to be able to.
  */
 #include "sim/base/fail.h"
 
@@ -19,10 +20,10 @@
 enum { GS = 10, THIEVES_MAX = 2, PS = 1 + THIEVES_MAX };
 
 struct setup {
-    const char *owner;   /* p: put at the tail, n: put next, g: get, d: drain */
+    const char *owner; /* p: put at the tail, n: put next, g: get, d: drain */
     int thieves;
     bool steal_next;
-    int gets;            /* that each thief makes from its own ring after a steal */
+    int gets; /* that each thief makes from its own ring after a steal */
 };
 
 static const struct setup *setup;
@@ -159,8 +160,12 @@ static struct search_result result;
 static const char *search_for(const struct setup *u, enum mm_kind memory, uint32_t preemptions,
                               uint64_t runs_max)
 {
-    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64, PORT_PPC64LE};
-    struct ex_opts o = {.memory = memory, .port = ports[memory], .ctrl = true, .steps_max = 20000,
+    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64,
+                                                   PORT_PPC64LE};
+    struct ex_opts o = {.memory = memory,
+                        .port = ports[memory],
+                        .ctrl = true,
+                        .steps_max = 20000,
                         .memory_max = 1 << 22};
     struct search s = {build, check, (void *)(uintptr_t)u, runs_max};
     struct failure f = {0};
@@ -177,7 +182,9 @@ static const char *search_for(const struct setup *u, enum mm_kind memory, uint32
     if (!found && runs_max == 0)
         CHECK_EQ(result.cut, 0);
     if (getenv("GMPSIM_EXPLORE_COUNTS") != NULL)
-        fprintf(stderr, "%-10s thieves %d %-6s preemptions %5u: %9" PRIu64 " schedules, %10" PRIu64 " points, %s\n",
+        fprintf(stderr,
+                "%-10s thieves %d %-6s preemptions %5u: %9" PRIu64 " schedules, %10" PRIu64
+                " points, %s\n",
                 u->owner, u->thieves, mm_kind_name(memory), preemptions, result.runs, result.steps,
                 found ? result.text : "nothing wrong");
     search_result_release(&result);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Goal: a schedule survives its file, and no file makes the reader do anything but say what is wrong with it.
- * Method: round trips of random schedules; a table of bad files with the words that must come; random damage.
+ * Goal: a schedule survives its file, and no file makes the reader do anything but say what is
+ * wrong with it. Method: round trips of random schedules; a table of bad files with the words that
+ * must come; random damage.
  */
 #define _GNU_SOURCE /* open_memstream, mkstemp */
 #include <stdio.h>
@@ -49,7 +50,8 @@ static char *text_of(const struct schedule *s, size_t *size)
 static bool same(const struct schedule *x, const struct schedule *y)
 {
     return x->count == y->count && x->pair_count == y->pair_count &&
-           (x->count == 0 || memcmp(x->answers, y->answers, x->count * sizeof(x->answers[0])) == 0) &&
+           (x->count == 0 ||
+            memcmp(x->answers, y->answers, x->count * sizeof(x->answers[0])) == 0) &&
            strcmp(x->pairs[0].value, y->pairs[0].value) == 0;
 }
 
@@ -131,7 +133,8 @@ TEST_CASE(Schedule, SaysWhatIsWrongAndWhere)
         {HEAD "answers 1\nt2:0*16777217\n", "x:3:6: the repetition is more than"},
         {HEAD "answers 2\nt2:0t2:0\n", "x:3:5: want a space between answers"},
         {HEAD "answers 2\nt2:0\nend 0\n", "x:4:1: 1 answers, 2 announced"},
-        {HEAD "answers 1\nt2:0\nend 0123456789abcdef\n", "x:4:1: the answers do not match their check"},
+        {HEAD "answers 1\nt2:0\nend 0123456789abcdef\n",
+         "x:4:1: the answers do not match their check"},
         {HEAD "answers 1\nt268435456:0\n", "x:3:2: the number of answers is more than 268435455"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

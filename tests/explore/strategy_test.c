@@ -53,7 +53,7 @@ TEST_CASE(Dfs, EveryInterleavingOnce)
     struct toy two = {.threads = 2, .rounds = 2, .ignore = true};
     struct toy three = {.threads = 3, .rounds = 1, .ignore = true};
 
-    CHECK_EQ(schedules(&two, DFS_UNBOUNDED), 70);  /* 8 over 4 */
+    CHECK_EQ(schedules(&two, DFS_UNBOUNDED), 70);   /* 8 over 4 */
     CHECK_EQ(schedules(&three, DFS_UNBOUNDED), 90); /* 6! / 2!^3 */
 }
 

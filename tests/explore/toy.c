@@ -8,14 +8,15 @@
 
 static struct shared {
     ATOMIC(uint32_t) total;
-} *shared;
+} * shared;
 static const struct toy *toy;
 
 void toy_open(enum mm_kind memory)
 {
-    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64, PORT_PPC64LE};
-    struct ex_opts o = {.memory = memory, .port = ports[memory], .memory_max = 1 << 22,
-                        .steps_max = 100000};
+    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64,
+                                                   PORT_PPC64LE};
+    struct ex_opts o = {
+        .memory = memory, .port = ports[memory], .memory_max = 1 << 22, .steps_max = 100000};
     struct failure f = {0};
 
     if (!ex_init(&f, &o))
@@ -46,10 +47,7 @@ void toy_build(void *arg)
         ex_start(NULL, toy_add, NULL);
 }
 
-uint32_t toy_total(void)
-{
-    return a_peek(&shared->total);
-}
+uint32_t toy_total(void) { return a_peek(&shared->total); }
 
 void toy_check(void *arg)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A small world for tests of the explorer: up to four threads that each add to a counter in two steps, the classic lost
- * update. */
+/* A small world for tests of the explorer: up to four threads that each add to a counter in two
+ * steps, the classic lost update. */
 #ifndef GMPSIM_TESTS_EXPLORE_TOY_H
 #define GMPSIM_TESTS_EXPLORE_TOY_H
 
@@ -8,9 +8,9 @@
 
 struct toy {
     int threads, rounds;
-    bool atomic;   /* a_add in place of load and store */
-    bool yields;   /* osyield between the two */
-    bool ignore;   /* a lost update is fine */
+    bool atomic; /* a_add in place of load and store */
+    bool yields; /* osyield between the two */
+    bool ignore; /* a lost update is fine */
 };
 
 /* Opens a world of this memory; ends the case when that fails. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Goal: a counterexample reads as one: a column per thread, the place, the operation, the value, and last the command.
- * Method: the text of one, letter by letter (times are those of the built-in cost table and so left out).
+ * Goal: a counterexample reads as one: a column per thread, the place, the operation, the value,
+ * and last the command. Method: the text of one, letter by letter (times are those of the built-in
+ * cost table and so left out).
  */
 #define _GNU_SOURCE /* fmemopen */
 #include <stdio.h>

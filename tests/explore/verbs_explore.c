@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bodies of tests/verbs on the explored world: once as virtual time has it, or, with GMPSIM_SEED, in a random order. */
+/* The bodies of tests/verbs on the explored world: once as virtual time has it, or, with
+ * GMPSIM_SEED, in a random order. */
 #include "sim/base/fail.h"
 
 #include "verbs_world.h"
@@ -26,7 +27,8 @@ static struct strategy *strategy(void)
 
 void *verbs_begin(size_t size, const struct verbs_opts *opts)
 {
-    struct ex_opts o = {.steps_max = UINT64_C(1) << 26, .answers_max = 1 << 24,
+    struct ex_opts o = {.steps_max = UINT64_C(1) << 26,
+                        .answers_max = 1 << 24,
                         .until_ns = INT64_C(36000000000000)};
     struct failure f = {0};
 
@@ -48,15 +50,9 @@ void *verbs_begin(size_t size, const struct verbs_opts *opts)
     return host_alloc(size, 64);
 }
 
-void verbs_thread(void (*fn)(void *), void *arg)
-{
-    ex_start(verbs_hostm(nthreads++), fn, arg);
-}
+void verbs_thread(void (*fn)(void *), void *arg) { ex_start(verbs_hostm(nthreads++), fn, arg); }
 
-struct hostm *verbs_hostm(int n)
-{
-    return &hostms[n];
-}
+struct hostm *verbs_hostm(int n) { return &hostms[n]; }
 
 enum verbs_why verbs_run(void)
 {

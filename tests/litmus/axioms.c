@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The published models as axioms over candidate executions, enough of a "cat" interpreter for straight-line programs:
+ * The published models as axioms over candidate executions, enough of a "cat" interpreter for
+ * straight-line programs:
  *
  *   sc     Lamport 1979; Alglave, Maranget, Tautschnig, "Herding cats", TOPLAS 2014, section 4.8
  *   tso    Owens, Sarkar, Sewell, "A better x86 memory model", TPHOLs 2009; herd's x86tso.cat
- *   arm64  Deacon, aarch64.cat, section B2.3 of the Arm ARM; Pulte et al., "Simplifying ARM concurrency", POPL 2018,
- *          with [range([A];amo;[L])]; po of the present text (a successful CASAL orders like a full barrier)
- *   ppc64  "Herding cats", figures 17, 18 and 25; herd's ppc.cat
+ *   arm64  Deacon, aarch64.cat, section B2.3 of the Arm ARM; Pulte et al., "Simplifying ARM
+ * concurrency", POPL 2018, with [range([A];amo;[L])]; po of the present text (a successful CASAL
+ * orders like a full barrier) ppc64  "Herding cats", figures 17, 18 and 25; herd's ppc.cat
  *
- * A candidate: what every load reads from (rf), the order of stores per location (co), and which CAS succeeds. Values
- * follow. A relation is an array of rows of bits.
+ * A candidate: what every load reads from (rf), the order of stores per location (co), and which
+ * CAS succeeds. Values follow. A relation is an array of rows of bits.
  */
 #include <assert.h>
 #include <string.h>
@@ -42,8 +43,8 @@ static struct {
     int n, fences;
     struct event e[EV_MAX];
     struct fence f[FENCE_MAX];
-    int rf[EV_MAX];         /* of reads */
-    int co_at[EV_MAX];      /* of writes: place in the order of the location, init 0 */
+    int rf[EV_MAX];    /* of reads */
+    int co_at[EV_MAX]; /* of writes: place in the order of the location, init 0 */
     uint32_t value[EV_MAX];
     uint32_t R, W, A, L, AMO;
     rel po, po_loc, rf_rel, co, fr, rfe, coe, fre, rfi, rmw, ctrl;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Goal: the explorer's memory models give exactly the outcomes that the axioms of the published models allow.
- * Method: thousands of generated programs of 2 to 4 threads over every verb; both sides enumerate completely.
+ * Goal: the explorer's memory models give exactly the outcomes that the axioms of the published
+ * models allow. Method: thousands of generated programs of 2 to 4 threads over every verb; both
+ * sides enumerate completely.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +17,10 @@ static struct lit_set ran, allowed;
 
 static struct lit_op random_op(struct rng *r, int locs)
 {
-    static const uint8_t ops[] = {OP_load_rlx,  OP_load_rlx,  OP_load_acq,  OP_load_acq, OP_load,
-                                  OP_store_rlx, OP_store_rlx, OP_store_rlx, OP_store_rel, OP_store_rel,
-                                  OP_store,     OP_cas,       OP_cas_rel,   OP_xchg,     OP_add,
-                                  OP_fence};
+    static const uint8_t ops[] = {OP_load_rlx,  OP_load_rlx,  OP_load_acq,  OP_load_acq,
+                                  OP_load,      OP_store_rlx, OP_store_rlx, OP_store_rlx,
+                                  OP_store_rel, OP_store_rel, OP_store,     OP_cas,
+                                  OP_cas_rel,   OP_xchg,      OP_add,       OP_fence};
     struct lit_op o = {.op = ops[rng_below(r, sizeof(ops))]};
 
     o.loc = (uint8_t)rng_below(r, (uint64_t)locs);
@@ -73,7 +74,8 @@ static int compare(enum mm_kind kind, bool ctrl, unsigned flags, uint64_t seed, 
         lit_explore(&p, kind, ctrl, &ran);
         lit_axioms(&p, kind, flags, &allowed);
         if (!ran.whole) {
-            fprintf(stderr, "%s %d: not whole: %s\n", mm_kind_name(kind), i, lit_format_prog(&p, buf, sizeof(buf)));
+            fprintf(stderr, "%s %d: not whole: %s\n", mm_kind_name(kind), i,
+                    lit_format_prog(&p, buf, sizeof(buf)));
             wrong++;
         }
         if (lit_equal(&ran, &allowed))
@@ -81,7 +83,8 @@ static int compare(enum mm_kind kind, bool ctrl, unsigned flags, uint64_t seed, 
         wrong++;
         if (wrong > 5)
             continue;
-        fprintf(stderr, "%s %d: %s\n", mm_kind_name(kind), i, lit_format_prog(&p, buf, sizeof(buf)));
+        fprintf(stderr, "%s %d: %s\n", mm_kind_name(kind), i,
+                lit_format_prog(&p, buf, sizeof(buf)));
         show_missing(&p, "forbidden, seen:", &ran, &allowed);
         show_missing(&p, "allowed, not seen:", &allowed, &ran);
     }
@@ -103,10 +106,7 @@ TEST_CASE(Generated, ScIsSequentialConsistency)
     CHECK_EQ(compare(MM_SC, false, 0, 1, programs(500)), 0);
 }
 
-TEST_CASE(Generated, TsoIsX86Tso)
-{
-    CHECK_EQ(compare(MM_TSO, false, 0, 2, programs(300)), 0);
-}
+TEST_CASE(Generated, TsoIsX86Tso) { CHECK_EQ(compare(MM_TSO, false, 0, 2, programs(300)), 0); }
 
 TEST_CASE(Generated, Arm64IsArmv8WithoutLoadBuffering)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Goal: the lost wake-up that Go's StoreRel prevents by being sequentially consistent: interleaving alone cannot show it.
- * Method: the handshake of wakep() and of an M that stops spinning, every schedule. The producer publishes work, then looks
- * for a spinner; the M says that it spins no more, then looks for work. With a plain release store in the place of StoreRel
- * (MOV on amd64, STR on arm64) each may miss the other.
+ * Goal: the lost wake-up that Go's StoreRel prevents by being sequentially consistent: interleaving
+ * alone cannot show it. Method: the handshake of wakep() and of an M that stops spinning, every
+ * schedule. The producer publishes work, then looks for a spinner; the M says that it spins no
+ * more, then looks for work. With a plain release store in the place of StoreRel (MOV on amd64, STR
+ * on arm64) each may miss the other.
  */
 #include "sim/base/fail.h"
 
@@ -15,7 +16,7 @@
 static struct queue {
     ATOMIC(uint32_t) tail, spinning, sleep;
     uint32_t done;
-} *q;
+} * q;
 
 /* runqput, then wakep. */
 static void producer_put(void *arg)
@@ -66,9 +67,11 @@ static void check(void *arg)
 /* Does some schedule lose the wake-up? */
 static bool loses(enum mm_kind memory, bool weakened)
 {
-    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64, PORT_PPC64LE};
+    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64,
+                                                   PORT_PPC64LE};
     static struct dfs_frame frames[1 << 12];
-    struct ex_opts o = {.memory = memory, .port = ports[memory], .ctrl = true, .memory_max = 1 << 20};
+    struct ex_opts o = {
+        .memory = memory, .port = ports[memory], .ctrl = true, .memory_max = 1 << 20};
     struct search s = {build, check, NULL, 0};
     struct search_result r;
     struct failure f = {0};
@@ -95,23 +98,11 @@ TEST_CASE(Wake, StoreRelLosesNoWakeUp)
     CHECK(!loses(MM_POWER, false));
 }
 
-TEST_CASE(Wake, APlainReleaseStoreIsEnoughWhereThereIsNoBuffer)
-{
-    CHECK(!loses(MM_SC, true));
-}
+TEST_CASE(Wake, APlainReleaseStoreIsEnoughWhereThereIsNoBuffer) { CHECK(!loses(MM_SC, true)); }
 
-TEST_CASE(Wake, APlainReleaseStoreLosesAWakeUpUnderTso)
-{
-    CHECK(loses(MM_TSO, true));
-}
+TEST_CASE(Wake, APlainReleaseStoreLosesAWakeUpUnderTso) { CHECK(loses(MM_TSO, true)); }
 
-TEST_CASE(Wake, APlainStoreLosesAWakeUpOnArm64)
-{
-    CHECK(loses(MM_ARM, true));
-}
+TEST_CASE(Wake, APlainStoreLosesAWakeUpOnArm64) { CHECK(loses(MM_ARM, true)); }
 
 /* Go's Load begins with SYNC on ppc64: the order is in the second half of the handshake. */
-TEST_CASE(Wake, Ppc64HasItsBarrierInTheLoad)
-{
-    CHECK(!loses(MM_POWER, true));
-}
+TEST_CASE(Wake, Ppc64HasItsBarrierInTheLoad) { CHECK(!loses(MM_POWER, true)); }

@@ -10,10 +10,10 @@
 static char kind_of(uint8_t op)
 {
     static const char kinds[OP_COUNT + 1] = {
-#define R 'R'
-#define W 'W'
-#define U 'U'
-#define F 'F'
+#define R                   'R'
+#define W                   'W'
+#define U                   'U'
+#define F                   'F'
 #define OP(name, kind, ...) [OP_##name] = kind,
 #include "sim/explore/ops.def"
 #undef OP
@@ -25,24 +25,24 @@ static char kind_of(uint8_t op)
     return kinds[op];
 }
 
-bool lit_reads(uint8_t op)
-{
-    return kind_of(op) == 'R' || kind_of(op) == 'U';
-}
+bool lit_reads(uint8_t op) { return kind_of(op) == 'R' || kind_of(op) == 'U'; }
 
-bool lit_writes(uint8_t op)
-{
-    return kind_of(op) == 'W' || kind_of(op) == 'U';
-}
+bool lit_writes(uint8_t op) { return kind_of(op) == 'W' || kind_of(op) == 'U'; }
 
-bool lit_rmw(uint8_t op)
-{
-    return kind_of(op) == 'U';
-}
+bool lit_rmw(uint8_t op) { return kind_of(op) == 'U'; }
 
 unsigned lit_bits(enum mm_kind kind, uint8_t op)
 {
-    enum { DRAIN = 1, ACQ = 2, REL = 4, DMB = 8, SYNC = 16, LWSYNC = 32, ISYNC = 64, LWSYNC_AFTER = 128 };
+    enum {
+        DRAIN = 1,
+        ACQ = 2,
+        REL = 4,
+        DMB = 8,
+        SYNC = 16,
+        LWSYNC = 32,
+        ISYNC = 64,
+        LWSYNC_AFTER = 128
+    };
     static const unsigned bits[][3] = {
 #define OP(name, k, amd64, arm64, ppc64le) {amd64, arm64, ppc64le},
 #include "sim/explore/ops.def"

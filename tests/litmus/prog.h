@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Litmus programs as data, and their sets of outcomes from two sides that share nothing but the table of what a port's
- * instructions are (sim/explore/ops.def): the explorer, running every schedule, and the axioms of the published
- * models, checking every candidate execution.
+ * Litmus programs as data, and their sets of outcomes from two sides that share nothing but the
+ * table of what a port's instructions are (sim/explore/ops.def): the explorer, running every
+ * schedule, and the axioms of the published models, checking every candidate execution.
  */
 #ifndef GMPSIM_LITMUS_PROG_H
 #define GMPSIM_LITMUS_PROG_H
@@ -14,10 +14,17 @@
 #include "sim/explore/mm.h"
 #include "sim/explore/site.h"
 
-enum { LIT_THREADS_MAX = 4, LIT_OPS_MAX = 4, LIT_LOCS_MAX = 3, LIT_REGS_MAX = 10, LIT_OUTCOMES_MAX = 4096 };
+enum {
+    LIT_THREADS_MAX = 4,
+    LIT_OPS_MAX = 4,
+    LIT_LOCS_MAX = 3,
+    LIT_REGS_MAX = 10,
+    LIT_OUTCOMES_MAX = 4096
+};
 
-/* One operation: op is an ex_op; a load, read-modify-write puts what it read into the next register (a failed CAS as
- * well: success is then clear from the value). CAS is from `expect` to value; add adds value. */
+/* One operation: op is an ex_op; a load, read-modify-write puts what it read into the next register
+ * (a failed CAS as well: success is then clear from the value). CAS is from `expect` to value; add
+ * adds value. */
 struct lit_op {
     uint8_t op, loc, value, expect;
 };
@@ -44,8 +51,9 @@ enum { LIT_CTRL = 1, LIT_PORF = 2 };
 /* Every schedule of p under the memory model. */
 void lit_explore(const struct lit_prog *p, enum mm_kind kind, bool ctrl, struct lit_set *out);
 
-/* Every candidate execution that the axioms allow. LIT_CTRL: a control dependency from every load to everything
- * later. LIT_PORF: only executions in which program order and reads-from have no cycle. */
+/* Every candidate execution that the axioms allow. LIT_CTRL: a control dependency from every load
+ * to everything later. LIT_PORF: only executions in which program order and reads-from have no
+ * cycle. */
 void lit_axioms(const struct lit_prog *p, enum mm_kind kind, unsigned flags, struct lit_set *out);
 
 bool lit_reads(uint8_t op);

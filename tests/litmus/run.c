@@ -13,7 +13,7 @@
 static const struct lit_prog *prog;
 static struct vars {
     ATOMIC(uint32_t) v[LIT_LOCS_MAX];
-} *vars;
+} * vars;
 static uint32_t reg[LIT_REGS_MAX];
 
 /* The value of the register; 0 for an operation without one. */
@@ -82,11 +82,16 @@ static void run_once(struct lit_set *out)
 
 void lit_explore(const struct lit_prog *p, enum mm_kind kind, bool ctrl, struct lit_set *out)
 {
-    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64, PORT_PPC64LE};
+    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64,
+                                                   PORT_PPC64LE};
     static struct dfs_frame frames[1 << 12];
-    struct ex_opts o = {.memory = kind, .port = ports[kind], .ctrl = ctrl, .answers_max = 1 << 12,
+    struct ex_opts o = {.memory = kind,
+                        .port = ports[kind],
+                        .ctrl = ctrl,
+                        .answers_max = 1 << 12,
                         .memory_max = 1 << 20,
-                        .stack_size = 32 * 1024}; /* small: AddressSanitizer cleans it for each start */
+                        .stack_size = 32 *
+                                      1024}; /* small: AddressSanitizer cleans it for each start */
     struct failure f = {0};
     struct strategy_dfs dfs;
 
