@@ -27,7 +27,6 @@ struct head {
     size_t used;
     size_t extras; /* bytes */
     uint32_t pieces;
-    struct failure failure;
 };
 
 struct piece {
@@ -127,6 +126,8 @@ static int reserve(struct checkpoint *c, size_t size, struct failure *f)
 
 int checkpoint_save(struct checkpoint *c, const struct arena *a, struct failure *f)
 {
+    if (a->failure.code != E_OK)
+        return fail(f, a->failure.code, "%s", a->failure.text);
     if (a->stacks && a->stacks->count_used && !coro_can_checkpoint())
         return fail(f, E_LIMIT,
                     "this build cannot copy coroutines (a sanitizer keeps their frames)");
@@ -135,7 +136,7 @@ int checkpoint_save(struct checkpoint *c, const struct arena *a, struct failure 
     if (rc)
         return rc;
     struct head *h = (struct head *)c->mem;
-    *h = (struct head){.used = a->used, .extras = extras_size(a), .failure = a->failure};
+    *h = (struct head){.used = a->used, .extras = extras_size(a)};
     unsigned char *to = c->mem + round8(sizeof *h);
     memcpy(to, a->base, a->used);
     to += round8(a->used);
@@ -166,7 +167,7 @@ void checkpoint_restore(const struct checkpoint *c, struct arena *a)
     if (a->used > h->used)
         arena_cut_(a, h->used);
     a->used = h->used;
-    a->failure = h->failure;
+    fail_reset(&a->failure); /* what had failed cannot be saved */
     memcpy(a->base, from, h->used);
     from += round8(h->used);
     for (size_t i = 0; i < a->extra_count; from += round8(a->extra[i++].size))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* coro_switch_asm_(void **from_sp, void *const *to_sp): pushes what a callee must keep, stores the
- * stack pointer, loads the other one, pops. coro_enter_asm_: where a new coroutine begins; its frame
- * was laid out by coro_init() (coro.c).
+ * stack pointer, loads the other one, pops. coro_enter_asm_: where a new coroutine begins; its
+ * frame was laid out by coro_init() (coro.c).
  *
  * The unwind information is true at every instruction, so a debugger shows the stack of the running
  * coroutine down to coro_enter_asm_, where the return address is declared undefined: the end. */

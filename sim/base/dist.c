@@ -17,6 +17,35 @@ enum { ONE_PPM = 1000000 };
 
 /* ---- logarithm and power ---- */
 
+#define ONE_Q62 ((int64_t)1 << 62)
+
+enum { LOG_TERMS = 10, EXP_TERMS = 19 };
+
+static const int64_t odd_inverse[LOG_TERMS] = {
+    ONE_Q62,      ONE_Q62 / 3,  ONE_Q62 / 5,  ONE_Q62 / 7,  ONE_Q62 / 9,
+    ONE_Q62 / 11, ONE_Q62 / 13, ONE_Q62 / 15, ONE_Q62 / 17, ONE_Q62 / 19};
+
+/* 1 / k! */
+#define F6  720
+#define F12 (F6 * 7 * 8 * 9 * 10 * 11 * 12)
+#define F18 ((int64_t)F12 * 13 * 14 * 15 * 16 * 17 * 18)
+/* clang-format off */
+static const int64_t factorial_inverse[EXP_TERMS] = {
+    ONE_Q62, ONE_Q62, ONE_Q62 / 2, ONE_Q62 / 6, ONE_Q62 / 24, ONE_Q62 / 120, ONE_Q62 / F6,
+    ONE_Q62 / (F6 * 7),
+    ONE_Q62 / (F6 * 7 * 8),
+    ONE_Q62 / (F6 * 7 * 8 * 9),
+    ONE_Q62 / (F6 * 7 * 8 * 9 * 10),
+    ONE_Q62 / (F6 * 7 * 8 * 9 * 10 * 11),
+    ONE_Q62 / F12,
+    ONE_Q62 / ((int64_t)F12 * 13),
+    ONE_Q62 / ((int64_t)F12 * 13 * 14),
+    ONE_Q62 / ((int64_t)F12 * 13 * 14 * 15),
+    ONE_Q62 / ((int64_t)F12 * 13 * 14 * 15 * 16),
+    ONE_Q62 / ((int64_t)F12 * 13 * 14 * 15 * 16 * 17),
+    ONE_Q62 / F18};
+/* clang-format on */
+
 /* log2 of x * 2^-frac_bits in Q56, x > 0. The mantissa is brought to sqrt(1/2)..sqrt(2), where
  * ln m = 2 atanh s, s = (m - 1) / (m + 1), |s| < 0.172: ten terms are good to 2^-54. */
 static int64_t log2_q56(u128 x, int frac_bits)
@@ -26,15 +55,15 @@ static int64_t log2_q56(u128 x, int frac_bits)
     int64_t m = bits > 62 ? (int64_t)(x >> (bits - 62))
                           : (int64_t)(x << (62 - bits)); /* Q62, 1/2..1 */
     int exponent = bits - frac_bits;
-    const int64_t one = (int64_t)1 << 62, sqrt_half = 3260954456333195553;
+    const int64_t one = ONE_Q62, sqrt_half = 3260954456333195553;
     if (m < sqrt_half) {
         m *= 2;
         exponent--;
     }
     int64_t s = (int64_t)(((i128)(m - one) * one) / ((i128)m + one));
     int64_t s2 = (int64_t)((i128)s * s >> 62), sum = 0;
-    for (int k = 19; k >= 1; k -= 2)
-        sum = (int64_t)((i128)sum * s2 >> 62) + one / k;
+    for (int i = LOG_TERMS - 1; i >= 0; i--)
+        sum = (int64_t)((i128)sum * s2 >> 62) + odd_inverse[i];
     i128 ln = 2 * (i128)s * sum / one; /* Q62 */
     i128 log2 = ln * LOG2_E_Q62 / one; /* Q62 */
     return (int64_t)(log2 / 64) + ((int64_t)exponent * ((int64_t)1 << 56));
@@ -43,11 +72,10 @@ static int64_t log2_q56(u128 x, int frac_bits)
 /* v * 2^x for x in Q32, rounded down, at most DIST_MAX. */
 static int64_t mul_exp2(int64_t v, int64_t x)
 {
-    const int64_t one = (int64_t)1 << 62;
     int64_t whole = x >> 32, rest = x - whole * ((int64_t)1 << 32); /* rest 0..1 in Q32 */
-    int64_t t = (int64_t)((i128)rest * LN_2_Q62 >> 32), sum = one;
-    for (int k = 18; k >= 1; k--) /* e^t = 1 + t (1 + t/2 (1 + t/3 ... )) */
-        sum = one + (int64_t)((i128)sum * t >> 62) / k;
+    int64_t t = (int64_t)((i128)rest * LN_2_Q62 >> 32), sum = 0;
+    for (int k = EXP_TERMS - 1; k >= 0; k--)
+        sum = (int64_t)((i128)sum * t >> 62) + factorial_inverse[k];
     u128 y = (u128)v * (u128)sum; /* Q62 */
     if (whole < -126)
         return 0;

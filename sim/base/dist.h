@@ -6,8 +6,7 @@
  *
  * Logarithm, power and normal quantile are fixed-point (Q32.32 with 128-bit products), good to
  * about nine digits, so quantiles are right to a nanosecond or a few parts in 10^9, whichever is
- * more. One draw takes one number of the stream (two for DIST_BIMODAL, DIST_BINS). Results are
- * 0..DIST_MAX. */
+ * more. One draw takes one number of the stream. Results are 0..DIST_MAX. */
 
 #include <stdint.h>
 

@@ -15,6 +15,7 @@ sources="$top/sim/base/*.c"
 $cc -std=c11 -O2 -g -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Werror \
     "-DGMPSIM_CORO_$(echo "$coro" | tr '[:lower:]' '[:upper:]')" \
     -I"$top" -I"$top/tests/harness" $sources "$top"/tests/base/*_test.c \
-    "$top"/tests/base/plain_main.c "$top"/tests/base/no_malloc.c "$top"/tests/harness/harness.c "$top"/tests/harness/child.c \
+    "$top"/tests/base/plain_main.c "$top"/tests/base/no_malloc.c \
+    "$top"/tests/harness/harness.c "$top"/tests/harness/child.c \
     -o "$work/base_aarch64_$coro"
 exec qemu-aarch64-static -L /usr/aarch64-linux-gnu "$work/base_aarch64_$coro"

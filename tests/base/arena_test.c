@@ -127,16 +127,42 @@ TEST_CASE(Checkpoint, DataComesBackAndTheRestIsZero)
     arena_release(&arena);
 }
 
-TEST_CASE(Checkpoint, OfAnotherWorldIsAnError)
+static void restore_nothing(void *arg)
+{
+    struct checkpoint empty = {0};
+    checkpoint_restore(&empty, arg);
+}
+
+static void restore_another(void *arg)
+{
+    static int outside;
+    struct checkpoint c = {0};
+    checkpoint_save(&c, arg, &f);
+    arena_extra_add(arg, &outside, sizeof outside);
+    checkpoint_restore(&c, arg);
+}
+
+TEST_CASE(Checkpoint, MisuseIsAnInternalError)
 {
     static struct harness_child child;
-    (void)child;
+    begin(1 << 20, 0);
+    harness_fork(&child, restore_nothing, &arena);
+    CHECK_EQ(child.code, EXIT_INTERNAL);
+    CHECK_HAS(child.err, "holds nothing");
+    harness_fork(&child, restore_another, &arena);
+    CHECK_EQ(child.code, EXIT_INTERNAL);
+    CHECK_HAS(child.err, "another world");
+    arena_release(&arena);
+}
+
+/* What failed stays failed: there is nothing worth going back to. */
+TEST_CASE(Checkpoint, AFailedWorldIsNotSaved)
+{
     struct checkpoint c = {0};
     begin(1 << 20, 0);
-    CHECK_EQ(checkpoint_save(&c, &arena, &f), 0);
-    CHECK_GT(c.size, 0);
-    checkpoint_release(&c);
-    CHECK_EQ(c.size, 0);
+    CHECK(arena_alloc(&arena, 2 << 20, 1) == NULL);
+    CHECK_EQ(checkpoint_save(&c, &arena, &f), -E_LIMIT);
+    CHECK_HAS(f.text, "memory limit of 1 MiB reached");
     arena_release(&arena);
 }
 
