@@ -50,7 +50,6 @@ static inline uint32_t eventq_count(const struct eventq *q) { return q->count; }
 /* The handle (never 0) is for eventq_cancel, which says whether the event was still pending. It is
  * dead once the event was taken or cancelled, and stays so for the next 2^10 uses of its index. */
 uint32_t eventq_push(struct eventq *q, uint64_t time, uint64_t seq, uint64_t payload);
-#define eventq_push_handle eventq_push /* the older name */
 bool eventq_cancel(struct eventq *q, uint32_t handle);
 
 /* The first event to come, or NULL. Valid until the next call on q. */

@@ -114,7 +114,7 @@ static void print_eventq(struct arena *a)
         switch (rng_below(&r, eventq_count(q) < 300 ? 4 : 6)) {
         case 0:
         case 1: eventq_push(q, at, ++seq, (uint64_t)i); break;
-        case 2: handle = eventq_push_handle(q, at, ++seq, (uint64_t)i); break;
+        case 2: handle = eventq_push(q, at, ++seq, (uint64_t)i); break;
         case 3: fp_mix(&fp, handle && eventq_cancel(q, handle)); break;
         default:
             if (eventq_pop(q, &e))
