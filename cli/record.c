@@ -12,7 +12,7 @@ struct sampler {
     struct store *db;
     struct run *r;
     uint64_t now_ps, interval_ps;
-    uint64_t before[PC_COUNT];
+    uint64_t before[PC_COUNT], area_before;
     int count;
 };
 
@@ -37,9 +37,12 @@ static void sample(struct sampler *s)
     int64_t time_ns = (int64_t)(s->now_ps / PS_PER_NS);
     look_sched(&look);
     analysis_ps_until(&s->r->analysis, s->now_ps, ps);
+    struct analysis *a = &s->r->analysis;
     struct store_sample out = {.time_ns = time_ns,
                                .interval_ns = (int64_t)(s->interval_ps / PS_PER_NS),
-                               .runnable = (int64_t)s->r->analysis.runnable,
+                               .runnable = (int64_t)a->runnable,
+                               .runnable_max = (int64_t)a->runnable_peak,
+                               .runnable_area = (int64_t)(a->runnable_area - s->area_before),
                                .globrunq = look.globrunq,
                                .ring = sample_rings(s, time_ns, look.procs),
                                .idle_ps = look.npidle,
@@ -48,6 +51,8 @@ static void sample(struct sampler *s)
     for (int c = 0; c < PC_COUNT; c++)
         out.p_ns[c] = (int64_t)((ps[c] - s->before[c]) / PS_PER_NS);
     memcpy(s->before, ps, sizeof ps);
+    s->area_before = a->runnable_area;
+    a->runnable_peak = a->runnable;
     store_add_sample(s->db, &out);
     if (++s->count % SAMPLES_MAX == 0)
         s->interval_ps *= 2;

@@ -43,7 +43,8 @@ static const char *const steps[STORE_VERSION] = {
     " PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;"
 
     "CREATE TABLE samples(" RUN "time_ns INTEGER NOT NULL, interval_ns INTEGER NOT NULL,"
-    " runnable INTEGER NOT NULL, globrunq INTEGER NOT NULL, ring INTEGER NOT NULL,"
+    " runnable INTEGER NOT NULL, runnable_max INTEGER NOT NULL,"
+    " runnable_area INTEGER NOT NULL, globrunq INTEGER NOT NULL, ring INTEGER NOT NULL,"
     " idle_ps INTEGER NOT NULL, spinning_ms INTEGER NOT NULL, ms INTEGER NOT NULL,"
     " user_ns INTEGER NOT NULL, scheduler_ns INTEGER NOT NULL, spinning_ns INTEGER NOT NULL,"
     " gc_ns INTEGER NOT NULL, syscall_ns INTEGER NOT NULL, idle_ns INTEGER NOT NULL,"

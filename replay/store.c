@@ -12,7 +12,7 @@
 #include "replay/summary.h"
 #include "replay/store_int.h"
 
-enum { BUSY_MS = 5000, QUEUE_MAX = 32, PS_PER_NS = 1000 };
+enum { BUSY_MS = 5000, QUEUE_MAX = 32, SAMPLE_FIELDS = 10, PS_PER_NS = 1000 };
 
 /* A batch of records on its way to the writer. */
 struct batch {
@@ -258,12 +258,13 @@ static void writer_stop(struct store *s)
 
 static void sample_column(sqlite3_context *ctx, const void *row, int column, void *arg)
 {
-    int64_t values[8 + PC_COUNT];
+    int64_t values[SAMPLE_FIELDS + PC_COUNT];
     (void)arg;
     memcpy(values, row, sizeof values);
     sqlite3_result_int64(ctx, values[column]);
 }
-_Static_assert(sizeof(struct store_sample) == (8 + PC_COUNT) * sizeof(int64_t), "no padding");
+_Static_assert(sizeof(struct store_sample) == (SAMPLE_FIELDS + PC_COUNT) * sizeof(int64_t),
+               "no padding");
 
 static void ring_column(sqlite3_context *ctx, const void *row, int column, void *arg)
 {
@@ -277,7 +278,8 @@ static int samples_init(struct store *s)
 {
     s->samples = (struct rows){
         .name = "batch_samples",
-        .columns = "time_ns, interval_ns, runnable, globrunq, ring, idle_ps, spinning_ms, ms, "
+        .columns = "time_ns, interval_ns, runnable, runnable_max, runnable_area, globrunq, ring, "
+                   "idle_ps, spinning_ms, ms, "
                    "user_ns, scheduler_ns, spinning_ns, gc_ns, syscall_ns, idle_ns, "
                    "throttled_ns, no_cpu_ns",
         .insert = "INSERT INTO samples SELECT ?1, * FROM batch_samples",

@@ -56,7 +56,8 @@ void store_sink(void *store, const struct event_rec *recs, size_t count);
 /* The world at one moment, and what the Ps did since the sample before. */
 struct store_sample {
     int64_t time_ns, interval_ns;
-    int64_t runnable;       /* goroutines in any queue or between two */
+    int64_t runnable;                    /* goroutines in any queue or between two */
+    int64_t runnable_max, runnable_area; /* since the sample before; area: sum of count * ns */
     int64_t globrunq, ring; /* in the global queue; in all rings and runnexts together */
     int64_t idle_ps, spinning_ms, ms;
     int64_t p_ns[PC_COUNT];

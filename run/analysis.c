@@ -179,6 +179,8 @@ static void runnable_add(struct analysis *a, uint64_t now, int delta)
     a->runnable += (uint64_t)(int64_t)delta;
     if (a->runnable > a->runnable_max)
         a->runnable_max = a->runnable;
+    if (a->runnable > a->runnable_peak)
+        a->runnable_peak = a->runnable;
 }
 
 static void g_charge(struct run_group *g, struct map_slot *s, uint64_t now)
@@ -350,6 +352,7 @@ void analysis_feed(struct analysis *a, const struct event_rec *recs, size_t coun
 
 void analysis_ps_until(struct analysis *a, uint64_t now_ps, uint64_t sum[PC_COUNT])
 {
+    runnable_add(a, now_ps, 0);
     for (int c = 0; c < PC_COUNT; c++)
         sum[c] = 0;
     for (size_t i = 0; i < a->nps; i++) {

@@ -39,6 +39,7 @@ struct analysis {
     struct pclock *ps; /* by P id */
     size_t nps;
     uint64_t runnable, runnable_max;
+    uint64_t runnable_peak;  /* since whoever wants to know set it to `runnable` */
     uint64_t runnable_since; /* ps */
     uint64_t runnable_area;  /* count * ns */
     uint64_t last_span;      /* key of the latest span_begin */
@@ -49,7 +50,7 @@ bool analysis_init(struct analysis *a, const struct program *program, struct fai
 void analysis_feed(struct analysis *a, const struct event_rec *recs, size_t count);
 /* Closes what is open at this time; feeding may go on afterwards. */
 void analysis_until(struct analysis *a, uint64_t now_ps);
-/* Only the Ps, for a sample in between. */
+/* Only the Ps and the count of runnable goroutines, for a sample in between. */
 void analysis_ps_until(struct analysis *a, uint64_t now_ps, uint64_t sum[PC_COUNT]);
 void analysis_release(struct analysis *a);
 
