@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Statements about flow: loops, conditions, calls, goroutines, panics. */
+#include <stdio.h>
+#include <string.h>
+
+#include "scenarios/stmt.h"
+
+/* ---- control ---- */
+
+void st_loop(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    if (c->nloops == LOOPS_MAX)
+        json_bad(c->doc, o, false, "loops nested more than %d deep", LOOPS_MAX);
+    uint32_t locals = c->nlocals;
+    uint8_t index = op_into(c, o, "index");
+    bool forever = cJSON_IsString(v) && strcmp(v->valuestring, "forever") == 0;
+    if (index == NOREG)
+        index = reg_new(c, v);
+    uint8_t limit = NOREG;
+    if (!forever) {
+        limit = reg_new(c, v);
+        compile_value_to(c, v, limit);
+    }
+    emit_op(c, OP_CONST, index, 0, 0, 0, 0);
+    int top = label_new(c), next = label_new(c), end = label_new(c);
+    label_place(c, top);
+    if (!forever) {
+        uint8_t more = reg_new(c, v);
+        emit_op(c, OP_LT, more, index, limit, 0, 0);
+        emit_jump(c, OP_JZ, more, 0, 0, end);
+    }
+    c->loops[c->nloops++] = (struct loop){end, next};
+    op_block(c, json_need(c->doc, o, "do"));
+    c->nloops--;
+    label_place(c, next);
+    emit_op(c, OP_ADDI, index, index, 0, 0, 1);
+    emit_jump(c, OP_JMP, 0, 0, 0, top);
+    label_place(c, end);
+    c->nlocals = locals;
+}
+
+void st_while(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    if (c->nloops == LOOPS_MAX)
+        json_bad(c->doc, o, false, "loops nested more than %d deep", LOOPS_MAX);
+    int top = label_new(c), end = label_new(c);
+    label_place(c, top);
+    compile_unless(c, v, end);
+    c->loops[c->nloops++] = (struct loop){end, top};
+    op_block(c, json_need(c->doc, o, "do"));
+    c->nloops--;
+    emit_jump(c, OP_JMP, 0, 0, 0, top);
+    label_place(c, end);
+}
+
+void st_break(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    (void)v;
+    if (c->nloops == 0)
+        json_bad(c->doc, o, false, "no loop around this");
+    emit_jump(c, OP_JMP, 0, 0, 0, c->loops[c->nloops - 1].on_break);
+}
+
+void st_continue(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    (void)v;
+    if (c->nloops == 0)
+        json_bad(c->doc, o, false, "no loop around this");
+    emit_jump(c, OP_JMP, 0, 0, 0, c->loops[c->nloops - 1].on_continue);
+}
+
+void st_if(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    int otherwise = label_new(c), end = label_new(c);
+    compile_unless(c, v, otherwise);
+    op_block(c, json_need(c->doc, o, "then"));
+    const cJSON *e = json_member(o, "else");
+    if (e != NULL)
+        emit_jump(c, OP_JMP, 0, 0, 0, end);
+    label_place(c, otherwise);
+    if (e != NULL)
+        op_block(c, e);
+    label_place(c, end);
+}
+
+/* One of several bodies, by weight. */
+void st_random(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    static const char *const keys[] = {"weight", "do", NULL};
+    (void)o;
+    json_want_array(c->doc, v);
+    int64_t total = 0;
+    for (const cJSON *e = v->child; e != NULL; e = e->next) {
+        json_want_object(c->doc, e);
+        json_keys(c->doc, e, keys);
+        total += json_int_or(c->doc, e, "weight", 1, 0, 1000000);
+    }
+    if (total == 0)
+        json_bad(c->doc, v, false, "all weights are zero");
+    uint8_t r = reg_new(c, v);
+    int end = label_new(c);
+    emit_op(c, OP_RANDI, r, 0, 0, 0, total);
+    int64_t below = 0;
+    for (const cJSON *e = v->child; e != NULL; e = e->next) {
+        int next = label_new(c);
+        below += json_int_or(c->doc, e, "weight", 1, 0, 1000000);
+        emit_jump(c, OP_JGEI, r, 0, below, next);
+        op_block(c, json_need(c->doc, e, "do"));
+        emit_jump(c, OP_JMP, 0, 0, 0, end);
+        label_place(c, next);
+    }
+    label_place(c, end);
+}
+
+void st_set(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    (void)v;
+    uint8_t r = op_into(c, o, "set");
+    compile_value_to(c, json_need(c->doc, o, "value"), r);
+}
+
+void st_call(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    uint8_t result = op_into(c, o, "into"), first;
+    uint32_t n;
+    int32_t f = op_callee(c, o, v, "call", &first, &n);
+    emit_op(c, OP_CALL, first, (int)n, result, f, 0);
+}
+
+void st_return(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    (void)o;
+    emit_op(c, OP_RET, cJSON_IsNull(v) ? NOREG : compile_value(c, v), 0, 0, 0, 0);
+}
+
+void st_defer(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    uint8_t first;
+    uint32_t n;
+    int32_t f = op_callee(c, o, v, "defer", &first, &n);
+    emit_op(c, OP_DEFER, first, (int)n, 0, f, 0);
+}
+
+void st_panic(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    (void)o;
+    emit_op(c, OP_PANIC, NOREG, 0, 0, add_string(c, json_string(c->doc, v)), 0);
+}
+
+void st_recover(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    (void)v;
+    uint8_t kind = op_into(c, o, "recover"), value = op_into(c, o, "value");
+    emit_op(c, OP_RECOVER, kind, value, 0, 0, 0);
+}
+
+void st_exit(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    (void)o;
+    emit_op(c, OP_EXIT, 0, 0, 0, 0, json_int(c->doc, v, 0, 255));
+}
+
+void st_assert(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    const cJSON *text = json_member(o, "text");
+    char line[300];
+    snprintf(line, sizeof line, "assertion failed: %.200s",
+             text != NULL        ? json_string(c->doc, text)
+             : cJSON_IsString(v) ? v->valuestring
+                                 : "false");
+    uint8_t r = compile_value(c, v);
+    emit_op(c, OP_ASSERT, r, 0, 0, add_string(c, line), 0);
+}
+
+void st_go(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    const cJSON *count = json_member(o, "count"), *group = json_member(o, "group");
+    uint32_t locals = c->nlocals, n;
+    uint8_t index = op_into(c, o, "index"), limit = NOREG, first;
+    int top = label_new(c), end = label_new(c);
+    if (count != NULL) {
+        if (index == NOREG)
+            index = reg_new(c, v);
+        limit = reg_new(c, v);
+        compile_value_to(c, count, limit);
+        emit_op(c, OP_CONST, index, 0, 0, 0, 0);
+        label_place(c, top);
+        uint8_t more = reg_new(c, v);
+        emit_op(c, OP_LT, more, index, limit, 0, 0);
+        emit_jump(c, OP_JZ, more, 0, 0, end);
+    } else if (index != NOREG) {
+        json_bad(c->doc, o, false, "\"index\" goes with \"count\"");
+    }
+    int32_t f = op_callee(c, o, v, "go", &first, &n);
+    const char *name = group != NULL ? json_string(c->doc, group) : c->defs[f].name;
+    emit_op(c, OP_GO, first, (int)n, 0, f, add_group(c, name));
+    if (count != NULL) {
+        emit_op(c, OP_ADDI, index, index, 0, 0, 1);
+        emit_jump(c, OP_JMP, 0, 0, 0, top);
+    }
+    label_place(c, end);
+    c->nlocals = locals;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Statements about time: CPU, sleeping, system calls, memory, timers, contexts, descriptors. */
+#include <stdio.h>
+#include <string.h>
+
+#include "scenarios/stmt.h"
+
+/* ---- time and CPU ---- */
+
+void st_cpu(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    static const char *const kinds[] = {"normal", "tight", "nopreempt", NULL};
+    int kind = op_choice(c, o, "kind", kinds);
+    struct amount a = op_duration(c, v);
+    emit_op(c, OP_CPU, kind, a.b, 0, a.d, a.imm);
+}
+
+void st_sleep(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    (void)o;
+    struct amount a = op_duration(c, v);
+    emit_op(c, OP_SLEEP, 0, a.b, 0, a.d, a.imm);
+}
+
+static const char *const call_kinds[] = {"blocking", "short", NULL};
+
+void st_syscall(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    int on_cpu = op_choice(c, o, "kind", call_kinds);
+    struct amount a = op_duration(c, v);
+    emit_op(c, OP_SYSCALL, !on_cpu, a.b, 0, a.d, a.imm);
+}
+
+void st_cgo(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    int on_cpu = op_choice(c, o, "kind", call_kinds);
+    struct amount a = op_duration(c, v);
+    emit_op(c, OP_CGOCALL, !on_cpu, a.b, 0, a.d, a.imm);
+}
+
+/* C code that calls a Go function of one parameter back, on this thread or on one of its own. */
+void st_cgo_callback(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    static const char *const threads[] = {"same", "foreign", NULL};
+    const char *name = json_string(c->doc, v);
+    int32_t f = func_find(c, name);
+    if (f < 0 || c->defs[f].nparams != 1)
+        json_bad(c->doc, v, false, "want the name of a function with one parameter");
+    int foreign = op_choice(c, o, "thread", threads);
+    const cJSON *after = json_member(o, "after");
+    struct amount a = {-1, NOREG, 0};
+    if (after != NULL)
+        a = op_drawn(c, after);
+    int64_t imm;
+    uint8_t arg = op_value_or(c, o, "arg", 0, &imm);
+    if (arg == NOREG) {
+        arg = reg_new(c, v);
+        emit_op(c, OP_CONST, arg, 0, 0, 0, imm);
+    }
+    emit_op(c, OP_CGOCB, foreign, a.b, arg, f, a.imm);
+}
+
+void st_alloc(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    struct amount a = op_bytes(c, v);
+    emit_op(c, OP_ALLOC, json_bool_or(c->doc, o, "live", false), a.b, 0, a.d, a.imm);
+}
+
+void st_free(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    (void)o;
+    struct amount a = op_bytes(c, v);
+    emit_op(c, OP_FREE, 0, a.b, 0, a.d, a.imm);
+}
+
+void st_gomaxprocs(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    (void)v;
+    uint8_t old = op_into(c, o, "into");
+    int64_t imm;
+    uint8_t n = op_value_or(c, o, "gomaxprocs", 0, &imm);
+    emit_op(c, OP_GOMAXPROCS, old, n, 0, 0, imm);
+}
+
+static void plain(struct cc *c, const cJSON *v, enum op op)
+{
+    if (!cJSON_IsTrue(v))
+        json_bad(c->doc, v, false, "want true");
+    emit_op(c, op, 0, 0, 0, 0, 0);
+}
+#define PLAIN(fn, op)                                     \
+    void fn(struct cc *c, const cJSON *o, const cJSON *v) \
+    {                                                     \
+        (void)o;                                          \
+        plain(c, v, op);                                  \
+    }
+PLAIN(st_gosched, OP_GOSCHED)
+PLAIN(st_goexit, OP_GOEXIT)
+PLAIN(st_lock_os_thread, OP_LOCKOS)
+PLAIN(st_unlock_os_thread, OP_UNLOCKOS)
+PLAIN(st_gc, OP_GC)
+
+/* ---- timers and contexts ---- */
+
+void st_timer(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    (void)v;
+    uint8_t t = op_into(c, o, "timer");
+    struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
+    emit_op(c, OP_TIMER, t, a.b, NOREG, -1, a.imm);
+}
+
+/* time.AfterFunc */
+void st_after_func(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    uint8_t t = op_into(c, o, "timer");
+    const char *name = json_string(c->doc, v);
+    int32_t f = func_find(c, name);
+    if (f < 0 || c->defs[f].nparams > 1)
+        json_bad(c->doc, v, false, "want the name of a function with at most one parameter");
+    struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
+    uint8_t arg = NOREG;
+    if (c->defs[f].nparams == 1) {
+        arg = reg_new(c, v);
+        compile_value_to(c, json_need(c->doc, o, "arg"), arg);
+    }
+    emit_op(c, OP_TIMER, t, a.b, arg, f, a.imm);
+}
+
+void st_ticker(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    (void)v;
+    uint8_t t = op_into(c, o, "ticker");
+    struct amount a = op_drawn(c, json_need(c->doc, o, "every"));
+    emit_op(c, OP_TICKER, t, a.b, 0, 0, a.imm);
+}
+
+void st_after(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    uint8_t ch = op_into(c, o, "into");
+    struct amount a = op_drawn(c, v);
+    emit_op(c, OP_AFTER, ch == NOREG ? reg_new(c, v) : ch, a.b, 0, 0, a.imm);
+}
+
+void st_stop(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    uint8_t ok = op_into(c, o, "into");
+    struct target t = op_target(c, v, OBJ_TIMER);
+    emit_op(c, OP_TSTOP, ok, 0, t.reg, t.obj, 0);
+}
+
+void st_reset(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    uint8_t ok = op_into(c, o, "into");
+    struct target t = op_target(c, v, OBJ_TIMER);
+    struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
+    emit_op(c, OP_TRESET, ok, a.b, t.reg, t.obj, a.imm);
+}
+
+void st_context(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    (void)v;
+    const cJSON *parent = json_member(o, "parent"), *timeout = json_member(o, "timeout");
+    uint8_t ctx = op_into(c, o, "context"), p = parent != NULL ? compile_value(c, parent) : NOREG;
+    if (timeout == NULL) {
+        emit_op(c, OP_CTXNEW, ctx, p, 0, 0, 0);
+        return;
+    }
+    struct amount a = op_drawn(c, timeout);
+    emit_op(c, OP_CTXTMO, ctx, p, a.b, 0, a.imm);
+}
+
+void st_cancel(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    (void)o;
+    op_on_object(c, v, OBJ_CONTEXT, OP_CTXCANCEL);
+}
+
+/* ---- descriptors ---- */
+
+void st_read(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    uint8_t n = op_into(c, o, "into"), t = op_into(c, o, "time");
+    struct target fd = op_target(c, v, OBJ_FD);
+    emit_op(c, OP_FDREAD, n, t, fd.reg, fd.obj, 0);
+}
+
+void st_write(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    uint8_t r = op_into(c, o, "into");
+    struct target fd = op_target(c, v, OBJ_FD);
+    int64_t imm;
+    uint8_t n = op_value_or(c, o, "value", 0, &imm);
+    emit_op(c, OP_FDWRITE, r, n, fd.reg, fd.obj, imm);
+}
+
+void st_poll(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    static const char *const modes[] = {"read", "write", NULL};
+    uint8_t r = op_into(c, o, "into");
+    int mode = op_choice(c, o, "for", modes) + 1;
+    struct target fd = op_target(c, v, OBJ_FD);
+    emit_op(c, OP_FDWAIT, r, mode, fd.reg, fd.obj, 0);
+}
+
+void st_deadline(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    static const char *const modes[] = {"both", "read", "write", NULL};
+    static const int bits[] = {3, 1, 2};
+    int mode = bits[op_choice(c, o, "for", modes)];
+    struct target fd = op_target(c, v, OBJ_FD);
+    struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
+    emit_op(c, OP_FDDEADLINE, mode, a.b, fd.reg, fd.obj, a.imm);
+}
