@@ -545,7 +545,7 @@ static const step_fn step_table[STEPS] = {
  * runtime.Gosched has none either. */
 static bool is_call(uint8_t op) { return (op < OP_LOADP || op > OP_CASA) && op != OP_GOSCHED; }
 
-/* A jump backwards: a loop without calls can be left here, by a signal only. */
+/* A jump backwards in a loop without calls: it can be left here, by a signal only. */
 static enum opres back_edge(struct m *mp, struct g *gp)
 {
     mp->insafe = true;
@@ -566,11 +566,14 @@ static void call(struct g *gp, const struct insn *in)
 }
 
 /* Runs what is nothing but arithmetic and control; gives the first instruction that is more, or
- * NULL when a signal took the G off. A lone switch, so longer than other functions. Wrapping
- * arithmetic is done unsigned. */
-static const struct insn *run_plain(struct m *mp, struct g *gp, const struct insn *in)
+ * NULL when a signal took the G off. called: the instruction before was a call, so that a loop
+ * which now jumps back has looked at the stack guard on its way. A lone switch, so longer than
+ * other functions. Wrapping arithmetic is done unsigned; the work is charged before anybody can
+ * look. */
+static const struct insn *run_plain(struct m *mp, struct g *gp, const struct insn *in, bool called)
 {
     int64_t *const R = regs(gp);
+    uint32_t ops = 0;
 #define U(x) ((uint64_t)R[x])
 #define SET(e)               \
     R[in->a] = (int64_t)(e); \
@@ -582,7 +585,7 @@ static const struct insn *run_plain(struct m *mp, struct g *gp, const struct ins
     in++;          \
     continue
     for (;;) {
-        work(op);
+        ops++;
         /* clang-format off */
         switch ((enum op)in->op) {
         case OP_NOP: in++; continue;
@@ -616,14 +619,19 @@ static const struct insn *run_plain(struct m *mp, struct g *gp, const struct ins
         case OP_MIN: SET(R[in->b] < R[in->c] ? R[in->b] : R[in->c]);
         case OP_MAX: SET(R[in->b] > R[in->c] ? R[in->b] : R[in->c]);
         case OP_GOID: SET(gp->goid);
-        case OP_NOW: SET(nanotime());
-        default: return in;
+        case OP_NOW: work_n(op, ops); ops = 0; SET(nanotime());
+        default: work_n(op, ops); return in;
         }
         /* clang-format on */
         const struct insn *to = prog_code + in->d; /* a jump that is taken */
         gp->pc = (uint32_t)in->d;
-        if (to <= in && back_edge(mp, gp) == OP_MCALL)
-            return NULL;
+        if (to <= in && !called) {
+            work_n(op, ops);
+            ops = 0;
+            if (back_edge(mp, gp) == OP_MCALL)
+                return NULL;
+        }
+        called &= to > in;
         in = to;
     }
 #undef U
@@ -634,13 +642,14 @@ static const struct insn *run_plain(struct m *mp, struct g *gp, const struct ins
 /* Runs instructions until the G has to leave its M or has steps to run. */
 static void interp(struct m *mp, struct g *gp)
 {
+    bool called = false;
     do {
-        const struct insn *in = run_plain(mp, gp, prog_code + gp->pc);
+        const struct insn *in = run_plain(mp, gp, prog_code + gp->pc, called);
         if (in == NULL)
             return;
         gp->pc = (uint32_t)(in - prog_code);
-        if (is_call(in->op) && a_load_rlx(&gp->stackguard0) != GUARD_NORMAL &&
-            newstack(gp) == OP_MCALL)
+        called = is_call(in->op);
+        if (called && a_load_rlx(&gp->stackguard0) != GUARD_NORMAL && newstack(gp) == OP_MCALL)
             return; /* the instruction runs when the G comes back */
         gp->pc++;
         if (in->op == OP_CALL)
