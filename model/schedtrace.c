@@ -7,7 +7,7 @@
 
 #include "interp.h"
 
-static __attribute__((format(printf, 1, 2))) void line_print(const char *fmt, ...)
+static void line_print(const char *fmt, ...)
 {
     char text[400];
     va_list args;

@@ -148,7 +148,7 @@ void st_make(struct cc *c, const cJSON *o, const cJSON *v)
     enum object_kind kind;
     int64_t param;
     compile_make(c, json_need(c->doc, o, "as"), &kind, &param);
-    emit_op(c, OP_MAKE, r, kind, NOREG, 0, kind == OBJ_COND ? param + 1 : param);
+    emit_op(c, OP_MAKE, r, (int)kind, NOREG, 0, kind == OBJ_COND ? param + 1 : param);
 }
 
 /* ---- locks and waiting ---- */
