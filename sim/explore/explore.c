@@ -468,6 +468,11 @@ static void on_throw(void *arg, const struct throw_site *site)
 /* Code whose orders are too weak follows pointers that are not there yet. That is a verdict on the
  * run, not the end of the search. Sanitizers have handlers of their own and say more: they keep
  * them. */
+#if defined(GMPSIM_ASAN) || defined(GMPSIM_TSAN)
+enum { CATCH_FAULTS = 0 };
+#else
+enum { CATCH_FAULTS = 1 };
+#endif
 static unsigned char fault_stack[64 * 1024];
 static struct sigaction old_segv, old_bus;
 static stack_t old_stack;
@@ -481,23 +486,23 @@ static void on_fault(int sig)
 
 static void catch_faults(void)
 {
-#if !defined(GMPSIM_ASAN) && !defined(GMPSIM_TSAN)
     stack_t st = {.ss_sp = fault_stack, .ss_size = sizeof(fault_stack)};
     struct sigaction sa = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK | SA_NODEFER};
 
+    if (!CATCH_FAULTS)
+        return;
     sigaltstack(&st, &old_stack);
     sigaction(SIGSEGV, &sa, &old_segv);
     sigaction(SIGBUS, &sa, &old_bus);
-#endif
 }
 
 static void release_faults(void)
 {
-#if !defined(GMPSIM_ASAN) && !defined(GMPSIM_TSAN)
+    if (!CATCH_FAULTS)
+        return;
     sigaction(SIGSEGV, &old_segv, NULL);
     sigaction(SIGBUS, &old_bus, NULL);
     sigaltstack(&old_stack, NULL);
-#endif
 }
 
 /* ---- runs ---- */
