@@ -148,11 +148,11 @@ TEST_CASE(Interp, TightLoopNeedsASignal)
     loop_program(true);
     EACH_RELEASE(rel)
     {
-        as_run(&r, &a, (struct as_opts){.release = rel, .until_ms = 200});
+        as_run(&r, &a, (struct as_opts){.release = rel, .until_ms = 60});
         CHECK_EQ(r.end, rel == 13 ? AS_TIME : AS_STOPPED);
         CHECK_STR(r.out, rel == 13 ? "" : "main");
     }
-    as_run(&r, &a, (struct as_opts){.until_ms = 200, .rule = "async_preempt_off", .value = 1});
+    as_run(&r, &a, (struct as_opts){.until_ms = 60, .rule = "async_preempt_off", .value = 1});
     CHECK_EQ(r.end, AS_TIME);
 }
 
@@ -161,7 +161,7 @@ TEST_CASE(Interp, LoopWithCallsIsPreemptedEverywhere)
     loop_program(false);
     EACH_RELEASE(rel)
     {
-        as_run(&r, &a, (struct as_opts){.release = rel, .until_ms = 200});
+        as_run(&r, &a, (struct as_opts){.release = rel, .until_ms = 60});
         CHECK_EQ(r.end, AS_STOPPED);
         CHECK_STR(r.out, "main");
         CHECK_GE(r.now_ps, 10000000000u); /* not before the slice is over */
