@@ -153,7 +153,7 @@ static bool marking_is_done(void)
     struct gcController *c = &rt->gc;
     if (c->phase != GCmark || a_load(&c->active) != 0)
         return false;
-    return a_load(&c->remaining) <= 0;
+    return !gc_work_left();
 }
 
 static enum opres step_markDone(struct g *gp)

@@ -44,6 +44,8 @@ struct gcController {
     ATOMIC(int32_t) active;    /* workers and assists between gcBeginWork and gcEndWork */
     ATOMIC(int64_t) bgScanCredit;
     ATOMIC(int64_t) assistRatio; /* bytes to scan per byte allocated, << 16 */
+    ATOMIC(struct g *) rootNext; /* whose stack is scanned next */
+    struct g *rootLast;
     int64_t markStart;
     ATOMIC(int32_t) dedicatedNeeded;
     int64_t fracNum, fracDen; /* fractional goal; 0/1 none */

@@ -29,6 +29,8 @@ static void gc_revise(void)
 {
     struct gcController *c = &rt->gc;
     int64_t left = a_load(&c->remaining);
+    if (left < 1000)
+        left = 1000; /* as in Go: a ratio of nothing would make one assist pay for ever */
     int64_t room = c->goal - a_load(&c->heapLive);
     if (room < 1 << 16)
         room = 1 << 16;
@@ -62,12 +64,20 @@ static void gc_startCycle_workers(int32_t procs, enum gcTrigger trigger)
         c->idleMax = procs - (int32_t)dedicated;
 }
 
+/* gcResetMarkState: debts and credits are of one cycle. */
+static void reset_assists(void)
+{
+    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink)
+        gp->gcAssistBytes = 0;
+}
+
 /* startCycle and gcPrepareMarkRoots. The world is stopped. */
 static void gc_startCycle(enum gcTrigger trigger)
 {
     struct gcController *c = &rt->gc;
     int32_t procs = a_load_rlx(&rt->gomaxprocs);
     gc_startCycle_workers(procs, trigger);
+    reset_assists();
     c->markStart = nanotime();
     for (int32_t i = 0; i < procs; i++)
         rt->allp[i]->gc.fractionalTime = 0;
@@ -75,6 +85,8 @@ static void gc_startCycle(enum gcTrigger trigger)
     c->allocatedInMark = a_load(&c->heapLive);
     int64_t reachable = a_load(&c->reachable);
     a_store(&c->remaining, reachable + roots);
+    a_store(&c->rootNext, rt->allgs);
+    c->rootLast = rt->allgs_tail;
     a_store(&c->bgScanCredit, 0);
     a_store(&c->active, 0);
     a_store(&c->idleWorkers, 0);
@@ -117,11 +129,19 @@ static struct g *workers_pop(void)
 
 static bool gc_blacken(void) { return a_load_rlx(&rt->gc.blackenEnabled) != 0; }
 
+/* Bytes or stacks that nobody took. */
+static bool gc_work_left(void)
+{
+    if (a_load(&rt->gc.rootNext) != NULL)
+        return true;
+    return a_load(&rt->gc.remaining) > 0;
+}
+
 /* gcShouldScheduleWorker, gcMarkWorkAvailable before. */
 static bool gc_shouldScheduleWorker(struct p *pp)
 {
     (void)pp; /* the P's own gcw: work is taken from one pool here */
-    return a_load(&rt->gc.remaining) > 0;
+    return gc_work_left();
 }
 
 static bool dec_if_positive(void)
@@ -238,8 +258,7 @@ static struct g *gc_idleWorker(struct p *pp)
 static struct g *gc_checkIdleNoP(struct p **pp)
 {
     struct gcController *c = &rt->gc;
-    if (a_load(&c->blackenEnabled) == 0 || a_load(&c->idleWorkers) >= c->idleMax ||
-        a_load(&c->remaining) <= 0)
+    if (a_load(&c->blackenEnabled) == 0 || a_load(&c->idleWorkers) >= c->idleMax || !gc_work_left())
         return NULL;
     lock(&sched->lock);
     struct p *p2 = pidlegetSpinning();

@@ -16,7 +16,7 @@ static void gcBeginWork(void) { a_add(&rt->gc.active, 1); }
 static bool gcEndWork(void)
 {
     int32_t active = a_add(&rt->gc.active, -1);
-    return active == 0 && a_load(&rt->gc.remaining) <= 0;
+    return active == 0 && !gc_work_left();
 }
 
 /* Takes up to `want` bytes of work. */
@@ -94,10 +94,48 @@ static bool drain_over(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, b
     return pollWork();
 }
 
+/* The next goroutine whose stack nobody took, of those that existed when marking began. */
+static struct g *next_root(void)
+{
+    struct gcController *c = &rt->gc;
+    for (;;) {
+        struct g *gp = a_load(&c->rootNext);
+        if (gp == NULL || a_cas(&c->rootNext, gp, gp == c->rootLast ? NULL : gp->alllink))
+            return gp;
+    }
+}
+
+/* mgcmark.go markroot for stacks: the goroutine is stopped at a safe point, scanned under its scan
+ * bit and resumed, which puts it into runnext of this P. Up to 1.13 a running goroutine scanned
+ * itself at its next prologue; here it is left running. */
+static void markroot(struct g *gp)
+{
+    if (!prof->async_preempt && (readgstatus(gp) & ~(uint32_t)Gscan) == Grunning)
+        return;
+    struct suspendGState s = suspendG(gp);
+    if (!s.dead)
+        work(scanstack);
+    resumeG(s);
+}
+
+/* The roots come first; a worker that is preempted leaves the rest to others. */
+static void drain_roots(struct g *self, bool until_preempt)
+{
+    for (;;) {
+        if (until_preempt && a_load_rlx(&self->preempt))
+            return;
+        struct g *gp = next_root();
+        if (gp == NULL)
+            return;
+        markroot(gp);
+    }
+}
+
 /* mgcmark.go gcDrain. */
 static void gcDrain(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, bool until_preempt)
 {
     int64_t credit = 0, unchecked = 0;
+    drain_roots(gp, until_preempt);
     for (;;) {
         if (drain_over(gp, pp, mode, until_preempt, &unchecked))
             break;

@@ -12,6 +12,17 @@
 #include "objs.h"
 #include "netpoll.h"
 
+static int64_t amount(const struct g *gp, uint8_t reg, int64_t imm)
+{
+    return reg != NOREG ? regs(gp)[reg] : imm;
+}
+
+static int64_t weight(const struct g *gp, uint8_t reg, int64_t imm)
+{
+    int64_t n = amount(gp, reg, imm);
+    return n > 0 ? n : 0;
+}
+
 /* ---- time on the CPU ---- */
 
 /* The duration rule of ops.def. */
@@ -87,10 +98,14 @@ static enum opres op_cgocall(struct g *gp, const struct insn *in)
 /* cgocall.go cgocallbackg: C calls back on its own thread, to which the G is locked meanwhile. */
 static enum opres op_cgocb(struct g *gp, const struct insn *in)
 {
-    int64_t ns = in->b != NOREG ? regs(gp)[in->b] : in->imm;
+    int64_t ns = weight(gp, in->b, in->imm);
+    if (in->a != 0) {
+        int64_t arg = in->c != NOREG ? regs(gp)[in->c] : 0;
+        return cgo_foreign(gp, (uint32_t)in->d, ns, &arg, in->c != NOREG);
+    }
     entersyscall(gp);
     getm()->incgo = true;
-    syscall_body(ns > 0 ? ns : 0, false);
+    syscall_body(ns, false);
     lockOSThread_internal(gp);
     push_step(gp, STEP_cgoCall);
     return exitsyscall(gp);
@@ -231,17 +246,6 @@ static enum opres put(struct g *gp, uint8_t reg, int64_t v)
 }
 
 static enum opres done(void) { return OP_DONE; }
-
-static int64_t amount(const struct g *gp, uint8_t reg, int64_t imm)
-{
-    return reg != NOREG ? regs(gp)[reg] : imm;
-}
-
-static int64_t weight(const struct g *gp, uint8_t reg, int64_t imm)
-{
-    int64_t n = amount(gp, reg, imm);
-    return n > 0 ? n : 0;
-}
 
 OBJECT_OP(lock, smutex, OBJ_MUTEX, mutex_lock(gp, o))
 OBJECT_OP(unlock, smutex, OBJ_MUTEX, mutex_unlock(gp, o))

@@ -49,6 +49,7 @@
 #include "select.c"
 #include "sync.c"
 #include "syncx.c"
+#include "extram.c"
 #include "panic.c"
 #include "coro.c"
 #include "context.c"

@@ -206,6 +206,11 @@ static enum opres coro_returns(struct g *gp);
 static enum opres coro_panicked(struct g *gp);
 static enum opres coro_goexit(struct g *gp);
 
+/* extram.c */
+static enum opres cgo_foreign(struct g *gp, uint32_t func, int64_t ns, const int64_t *arg,
+                              uint32_t nargs);
+static enum opres foreign_returns(struct g *gp);
+
 /* interp.c: a call from C is over */
 static enum opres cgocallback_done(struct g *gp);
 

@@ -315,6 +315,8 @@ static enum opres goexit_next(struct g *gp)
     }
     while (x->panics != NULL)
         panic_pop(gp);
+    if (gp->extra)
+        fatalthrow(gp, "runtime.Goexit called in a thread that was not created by the Go runtime");
     return x->coro != NULL ? coro_goexit(gp) : goexit(gp);
 }
 
@@ -336,6 +338,8 @@ static enum opres goroutine_returns(struct g *gp)
 {
     if (gp->ext != NULL && gp->ext->coro != NULL)
         return coro_returns(gp);
+    if (gp->extra)
+        return foreign_returns(gp);
     if (gp == rt->main_g)
         host_stop(); /* proc.go main: exit(0) */
     return goexit(gp);

@@ -133,6 +133,7 @@ struct g {
     ATOMIC(bool) preempt;
     bool preemptStop, asyncSafePoint;
     bool system;       /* runtime's own G: does not count for deadlock */
+    bool extra;        /* of an extra M (extram.c) */
     bool has_ext_wake; /* a poll descriptor or timer will wake it (leak reports) */
     bool parkingOnChan;
     int64_t inline_regs[GREGS_INLINE];
