@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Cross-compiles sim/base with its tests for arm64 and runs them under qemu's user emulation.
-# Usage: aarch64.sh SOURCE_DIR WORK_DIR [asm|ucontext]. Exit status 77: a tool is missing.
+# Usage: aarch64.sh SOURCE_DIR WORK_DIR asm|ucontext [SUITE...]. Exit status 77: a tool is missing.
 set -eu
-top=$1 work=$2 coro=${3:-asm}
+top=$1 work=$2 coro=$3
+shift 3
 cc=aarch64-linux-gnu-gcc
 for tool in $cc qemu-aarch64-static; do
     command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
@@ -18,4 +19,4 @@ $cc -std=c11 -O2 -g -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -We
     "$top"/tests/base/plain_main.c "$top"/tests/base/no_malloc.c \
     "$top"/tests/harness/harness.c "$top"/tests/harness/child.c \
     -o "$work/base_aarch64_$coro"
-exec qemu-aarch64-static -L /usr/aarch64-linux-gnu "$work/base_aarch64_$coro"
+exec qemu-aarch64-static -L /usr/aarch64-linux-gnu "$work/base_aarch64_$coro" "$@"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs the cases of a test program without GoogleTest: for cross compilers that have none.
- * Exit status 1 if a case failed. Argument: only suites of that name. */
+ * Exit status 1 if a case failed. Arguments: only suites of these names. */
 #include "harness.h"
 
 #include <stdio.h>
@@ -15,12 +15,20 @@ void harness_report(struct harness_at at, const char *text, bool skip)
     skipped |= skip;
 }
 
+static bool wanted(const char *suite, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], suite) == 0)
+            return true;
+    return argc == 1;
+}
+
 int main(int argc, char **argv)
 {
     int run = 0, bad = 0, left_out = 0;
     setvbuf(stdout, NULL, _IONBF, 0); /* children that end early must not repeat our output */
     for (struct harness_case *c = harness_cases; c; c = c->next) {
-        if (argc > 1 && strcmp(argv[1], c->suite) != 0)
+        if (!wanted(c->suite, argc, argv))
             continue;
         failed = skipped = false;
         harness_run_body(c->body);
