@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The model as one translation unit, compiled once per host: the include path chooses <host.h>, the
- * build chooses the names CORE and CORE_NAME. Everything inside is static, so that the hosts' models
- * live side by side in one program, and so that the compiler sees through the seam: on real threads
- * the code is that of hand-written atomics. */
+ * build chooses the names CORE and CORE_NAME. Everything inside is static, so that the hosts'
+ * models live side by side in one program, and so that the compiler sees through the seam: on real
+ * threads the code is that of hand-written atomics. */
 #include "api.h"
 #include "runtime2.h"
 #include "step.h"
