@@ -195,7 +195,7 @@ TEST_CASE(TimerExplore, TwoLookersFireEachTimerOnce)
 {
     EACH_RELEASE(rel)
     {
-        struct setup s = {rel, two_due, {look_p0, look_p0, NULL}, each_fired_once};
+        struct setup s = {rel, two_due, {look_p0, look_p0, NULL}, each_fired_once, false};
         CHECK_STR(search_for(&s, 3, 60000), "");
     }
 }
@@ -310,7 +310,7 @@ static void sees_200(void)
 TEST_CASE(TimerExplore, AMoveDuringAnAdjustIsNotLost)
 {
     for (int rel = 23; rel <= 27; rel += 4) {
-        struct setup s = {rel, far_away, {look_p0_and_end, move_0, sees_200}, nothing_more};
+        struct setup s = {rel, far_away, {look_p0_and_end, move_0, sees_200}, nothing_more, false};
         CHECK_STR(search_for(&s, 2, 100000), "");
     }
 }
@@ -353,7 +353,7 @@ TEST_CASE(TimerExplore, NoValueAfterStop)
 {
     for (int rel = 23; rel <= 27; rel += 4) {
         struct setup heaped = {
-            rel, chan_due_in_heap, {look_p0, stop_chan, look_p0}, no_value_after_stop};
+            rel, chan_due_in_heap, {look_p0, stop_chan, look_p0}, no_value_after_stop, false};
         CHECK_STR(search_for(&heaped, 2, 100000), "");
     }
 }
@@ -379,7 +379,7 @@ static void sent_or_heaped(void)
 TEST_CASE(TimerExplore, BlockingAgainstALook)
 {
     for (int rel = 23; rel <= 27; rel += 4) {
-        struct setup s = {rel, chan_due, {block_chan, look_chan, NULL}, sent_or_heaped};
+        struct setup s = {rel, chan_due, {block_chan, look_chan, NULL}, sent_or_heaped, false};
         CHECK_STR(search_for(&s, 3, 100000), "");
     }
 }
@@ -448,7 +448,7 @@ TEST_CASE(TimerExplore, AReaderIsNeverLeftBehind)
     static void (*const enders[])(void) = {close_it, expire_it, make_ready};
     EACH_RELEASE(rel)
     for (size_t i = 0; i < sizeof enders / sizeof *enders; i++) {
-        struct setup s = {rel, a_reader, {read_it, enders[i], NULL}, not_left_behind};
+        struct setup s = {rel, a_reader, {read_it, enders[i], NULL}, not_left_behind, false};
         CHECK_STR(search_for(&s, 4, 60000), "");
     }
 }
