@@ -207,6 +207,8 @@ static enum opres coro_panicked(struct g *gp);
 static enum opres coro_goexit(struct g *gp);
 
 /* extram.c */
+static bool program_uses_cgo(const struct program *p);
+static void newextram(void);
 static enum opres cgo_foreign(struct g *gp, uint32_t func, int64_t ns, const int64_t *arg,
                               uint32_t nargs);
 static enum opres foreign_returns(struct g *gp);

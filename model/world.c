@@ -76,6 +76,8 @@ static void run_m0(void *arg)
     schedinit(mp);
     rt->main_g = newproc(rt->prog->main, NULL, 0, 0);
     push_step(rt->main_g, STEP_runtimeMain);
+    if (prof->iscgo != 0)
+        newextram();
     mstart(mp);
 }
 

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads that C made and that call into Go (proc.go: extra Ms). Such a thread needs an M with a G;
+ * the ones not in use are a LIFO under a word lock: extraM.head is 1 while locked, else 0 or the id
+ * of the first M plus 2.
+ *
+ * In Go a foreign thread takes an M when it calls back, and since 1.21 keeps it until the thread
+ * ends. Here a foreign thread gets its M when it is made, and waits for its next call together with
+ * it. Up to 1.20 that differs from Go only in which M a second callback finds. The G is in
+ * Gdeadextra (Gdead up to 1.25) outside of callbacks; it is locked to its M for ever, by lockedInt.
+ */
+#include "objs.h"
+
+enum { EXTRAM_LOCKED = 1, EXTRAM_ID = 2 };
+
+static uint32_t gdeadextra(void) { return prof->leaked_status ? Gdeadextra : Gdead; }
+
+/* proc.go lockextra, with nilok. NULL: locked, and the list is empty. */
+static struct m *lockextra(void)
+{
+    for (;;) {
+        uint64_t old = a_load(&rt->extraM.head);
+        if (old != EXTRAM_LOCKED && a_cas(&rt->extraM.head, old, EXTRAM_LOCKED))
+            return old == 0 ? NULL : rt->ms[old - EXTRAM_ID];
+        osyield();
+    }
+}
+
+/* proc.go unlockextra. mp is the new head. */
+static void unlockextra(struct m *mp, int32_t delta)
+{
+    a_add(&rt->extraM.length, (uint32_t)delta);
+    a_store(&rt->extraM.head, mp == NULL ? 0 : (uint64_t)mp->id + EXTRAM_ID);
+}
+
+/* proc.go getExtraM; NULL: there is none. */
+static struct m *getExtraM(void)
+{
+    struct m *mp = lockextra();
+    if (mp == NULL) {
+        unlockextra(NULL, 0);
+        return NULL;
+    }
+    a_add(&rt->extraM.inuse, 1);
+    unlockextra(mp->schedlink, -1);
+    mp->schedlink = NULL;
+    return mp;
+}
+
+/* proc.go putExtraM. */
+static void putExtraM(struct m *mp)
+{
+    a_add(&rt->extraM.inuse, (uint32_t)-1);
+    mp->schedlink = lockextra();
+    unlockextra(mp, 1);
+}
+
+/* proc.go oneNewExtraM. */
+static struct m *oneNewExtraM(void)
+{
+    a_add(&rt->extraM.inuse, 1); /* until putExtraM */
+    struct m *mp = allocm(NULL, MSTART_EXTRA, -1);
+    struct g *gp = host_alloc(sizeof *gp, 16);
+    work(malg);
+    casgstatus(gp, Gidle, gdeadextra());
+    gp->goid = a_add(&sched->goidgen, 1);
+    gp->extra = true;
+    a_store_rlx(&mp->curg, gp);
+    mp->isextra = mp->isExtraInC = true;
+    mp->lockedInt++;
+    mp->lockedg = gp;
+    a_store_rlx(&gp->lockedm, mp);
+    a_store_rlx(&gp->m, mp);
+    allgadd(gp);
+    a_add(&sched->ngsys, 1);
+    return mp;
+}
+
+/* proc.go needm. */
+static void needm(struct m *mp, struct g *gp)
+{
+    mp->isExtraInC = false;
+    casgstatus(gp, gdeadextra(), Gsyscall);
+    a_add(&sched->ngsys, -1);
+    if (prof->sys_block_on_exit)
+        addGSyscallNoP(mp);
+    emit(EV_G_CREATE, gp->goid, (uint64_t)gp->func, 0, 3);
+}
+
+/* proc.go dropm. The P, if nobody took it yet, stays with the M as in any system call. */
+static void dropm(struct m *mp, struct g *gp)
+{
+    casgstatus(gp, Gsyscall, gdeadextra());
+    gp->preemptStop = false;
+    a_add(&sched->ngsys, 1);
+    if (prof->coro)
+        mp->syscalltick--; /* 1.22+: or the next needm might take an old P for its own */
+    putExtraM(mp);
+}
+
+/* cgocall.go cgocallbackg, coming from a foreign thread: exitsyscall finds a P or parks. */
+static void foreign_callback(struct m *mp, struct g *gp)
+{
+    needm(mp, gp);
+    lockOSThread_internal(gp);
+    mp->incgo = true;
+    mp->exiting = false;
+    push_step(gp, STEP_foreignCall);
+    if (exitsyscall(gp) == OP_MCALL)
+        mp->mcallfn(gp);
+    mloop(mp);
+    dropm(mp, gp);
+}
+
+static enum opres step_foreignCall(struct g *gp)
+{
+    struct m *mp = getm();
+    mp->incgo = false;
+    a_store_rlx(&gp->stackguard0, GUARD_NORMAL);
+    return OP_DONE;
+}
+
+static void foreign_m(struct g *gp) { (void)gp; }
+
+/* The Go function has returned: back into C. */
+static enum opres foreign_returns(struct g *gp)
+{
+    struct m *mp = getm();
+    mp->incgo = true;
+    unlockOSThread_internal(gp);
+    mp->isExtraInC = true;
+    entersyscall(gp);
+    mp->incgo = false;
+    mp->exiting = true; /* leaves mloop, not the thread */
+    return mcall(foreign_m);
+}
+
+/* A thread made by C: gp->opval ns of C code, then the callback, then it waits for the next one. */
+static void foreign_main(void *arg)
+{
+    struct m *mp = arg;
+    struct g *gp = mp->lockedg;
+    for (;;) {
+        syscall_body(gp->opval, false);
+        foreign_callback(mp, gp);
+        notesleep(&mp->park);
+        noteclear(&mp->park);
+    }
+}
+
+/* proc.go mstartm0: a program with cgo has an extra M from the start. It counts as running, so such
+ * a program is never found dead. */
+static void newextram(void) { putExtraM(oneNewExtraM()); }
+
+/* The program decides: one that calls C is linked with cgo. */
+static bool program_uses_cgo(const struct program *p)
+{
+    for (uint32_t i = 0; i < p->ncode; i++)
+        if (p->code[i].op == OP_CGOCALL || p->code[i].op == OP_CGOCB)
+            return true;
+    return false;
+}
+
+/* A C call that makes a foreign thread, or wakes one, and comes back at once. */
+static enum opres cgo_foreign(struct g *gp, uint32_t func, int64_t ns, const int64_t *arg,
+                              uint32_t nargs)
+{
+    struct m *mp = getm(), *foreign = getExtraM();
+    if (foreign == NULL)
+        foreign = oneNewExtraM();
+    struct g *extra = foreign->lockedg;
+    extra->group = gp->group;
+    extra->opval = ns;
+    g_start_at(extra, func, arg, nargs);
+    entersyscall(gp);
+    mp->incgo = true;
+    if (foreign->signalg == NULL) { /* has no thread yet */
+        foreign->signalg = extra;
+        mp->counters[C_threads]++;
+        emit(EV_M_CREATE, 0, (uint64_t)foreign->id, 0, MSTART_EXTRA);
+        newosproc(&foreign->host, foreign_main, foreign);
+    } else {
+        notewakeup(&foreign->park);
+    }
+    mp->incgo = false;
+    return exitsyscall(gp);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Callbacks from threads that C made: they get an M of their own and a P like anybody who leaves a
+ * system call; their M is used again (facts 2.9). */
+#include "asm.h"
+#include "harness.h"
+
+static struct as a;
+static struct as_result r;
+
+#define EACH_RELEASE(rel) for (int rel = 13; rel <= 27; rel++)
+
+/* callback(x) adds x to sum, parks once on the way, and is done */
+static int wg, sum, ch;
+static int callback(void)
+{
+    as_init(&a);
+    wg = as_object(&a, OBJ_WAITGROUP, 0);
+    sum = as_object(&a, OBJ_VAR, 0);
+    ch = as_object(&a, OBJ_CHAN, 0);
+    int f = as_func(&a, "callback", 1, 2);
+    as_plain(&a, OP_GOSCHED);
+    as_recv(&a, ch, 1);
+    as_op(&a, OP_ADD, 0, 0, 1, 0, 0);
+    as_op(&a, OP_ADDA, NOREG, 0, 0, sum, 0);
+    as_obj(&a, OP_WGDONE, wg);
+    as_ret(&a);
+    return f;
+}
+
+static void foreign(int f, int arg, int64_t ns) { as_op(&a, OP_CGOCB, 1, NOREG, arg, f, ns); }
+
+static void finish(void)
+{
+    as_obj(&a, OP_WGWAIT, wg);
+    as_op(&a, OP_LOADA, 0, 0, 0, sum, 0);
+    as_print1(&a, "%d", 0);
+    as_ret(&a);
+}
+
+TEST_CASE(Cgo, ForeignThreadsCallBackAndPark)
+{
+    int f = callback();
+    as_func(&a, "main", 0, 4);
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 4);
+    for (int i = 1; i <= 4; i++) {
+        as_const(&a, 0, i);
+        foreign(f, 0, 1000 * i);
+    }
+    as_const(&a, 0, 100);
+    for (int i = 1; i <= 4; i++)
+        as_send(&a, ch, 0);
+    finish();
+    EACH_RELEASE(rel)
+    for (int procs = 1; procs <= 4; procs++) {
+        as_run(&r, &a, (struct as_opts){.release = rel, .procs = procs});
+        CHECK_STR(r.text, "");
+        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_STR(r.out, "410");
+    }
+}
+
+/* One after the other: the second finds the M of the first. */
+TEST_CASE(Cgo, ExtraMsAreUsedAgain)
+{
+    int f = callback();
+    as_func(&a, "main", 0, 4);
+    as_const(&a, 1, 50);
+    int loop = as_here(&a);
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 1);
+    foreign(f, 1, 1000);
+    as_const(&a, 0, 0);
+    as_send(&a, ch, 0);
+    as_obj(&a, OP_WGWAIT, wg);
+    as_sleep(&a, 1000000); /* the callback has left */
+    as_jump(&a, OP_LOOP, 1, 0, 0, loop);
+    finish();
+    EACH_RELEASE(rel)
+    {
+        as_run(&r, &a, (struct as_opts){.release = rel, .procs = 2});
+        CHECK_STR(r.text, "");
+        CHECK_STR(r.out, "1275");
+        CHECK_LT(r.counters[COUNTER_threads], 10);
+    }
+}
+
+/* The thread is made and burns its time while main goes on: the C call comes back at once. */
+TEST_CASE(Cgo, TheMakerDoesNotWait)
+{
+    as_init(&a);
+    int f = as_func(&a, "callback", 0, 2);
+    as_print(&a, "callback ");
+    as_ret(&a);
+    as_func(&a, "main", 0, 4);
+    foreign(f, NOREG, 3000000);
+    as_print(&a, "main ");
+    as_sleep(&a, 10000000);
+    as_ret(&a);
+    EACH_RELEASE(rel)
+    {
+        as_run(&r, &a, (struct as_opts){.release = rel});
+        CHECK_STR(r.text, "");
+        CHECK_STR(r.out, "main callback ");
+    }
+}
+
+TEST_CASE(Cgo, PanicAndGoexitInAForeignThread)
+{
+    as_init(&a);
+    int f = as_func(&a, "callback", 0, 2);
+    as_op(&a, OP_PANIC, NOREG, 0, 0, as_string(&a, "in C's thread"), 0);
+    as_func(&a, "main", 0, 4);
+    foreign(f, NOREG, 1000);
+    as_sleep(&a, 10000000);
+    as_ret(&a);
+    as_run(&r, &a, (struct as_opts){0});
+    CHECK_EQ(r.kind, FIND_PANIC);
+    CHECK_HAS(r.text, "panic: in C's thread");
+    as_init(&a);
+    f = as_func(&a, "callback", 0, 2);
+    as_plain(&a, OP_GOEXIT);
+    as_func(&a, "main", 0, 4);
+    foreign(f, NOREG, 1000);
+    as_sleep(&a, 10000000);
+    as_ret(&a);
+    as_run(&r, &a, (struct as_opts){0});
+    CHECK_EQ(r.kind, FIND_FATAL);
+    CHECK_HAS(r.text, "not created by the Go runtime");
+}
+
+/* Callbacks while the world is stopped again and again and Ps come and go. */
+TEST_CASE(Cgo, SurvivesStopsOfTheWorld)
+{
+    int f = callback();
+    int sender = as_func(&a, "sender", 0, 2);
+    as_const(&a, 1, 20);
+    int loop = as_here(&a);
+    as_send(&a, ch, 0);
+    as_jump(&a, OP_LOOP, 1, 0, 0, loop);
+    as_ret(&a);
+    as_func(&a, "main", 0, 4);
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 20);
+    as_go(&a, sender, 0, 0);
+    as_const(&a, 1, 20);
+    loop = as_here(&a);
+    foreign(f, 1, 5000);
+    as_op(&a, OP_GOMAXPROCS, NOREG, NOREG, 0, 0, 1);
+    as_plain(&a, OP_GC);
+    as_op(&a, OP_GOMAXPROCS, NOREG, NOREG, 0, 0, 4);
+    as_jump(&a, OP_LOOP, 1, 0, 0, loop);
+    finish();
+    EACH_RELEASE(rel)
+    {
+        as_run(&r, &a, (struct as_opts){.release = rel, .procs = 4});
+        CHECK_STR(r.text, "");
+        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_STR(r.out, "210");
+    }
+}
