@@ -15,6 +15,12 @@
 
 enum { FUNCS_MAX = 4096, LOCALS_MAX = 200, LOOPS_MAX = 32 };
 
+/* Names of one table by their text, so that a large file does not take quadratic time. */
+struct names {
+    uint32_t *slots; /* index + 1, 0 empty */
+    uint32_t cap, count;
+};
+
 /* A name with a register. Blocks nest: leaving one forgets its names. */
 struct local {
     const char *name;
@@ -50,6 +56,7 @@ struct cc {
     struct select_table *selects;
     struct select_case *cases;
     const char **strings, **groups, **spans;
+    struct names string_names, group_names, span_names, object_names, func_names;
     const struct dist **dists;
     struct arrivals *arrivals;
     uint32_t objects_cap, selects_cap, cases_cap, strings_cap, groups_cap, spans_cap, dists_cap,
@@ -92,6 +99,15 @@ int32_t add_span(struct cc *c, const char *s);
 int32_t add_dist(struct cc *c, const struct dist *d);
 uint8_t reg_new(struct cc *c, const cJSON *at);
 uint8_t local_new(struct cc *c, const cJSON *at, const char *name);
+/* Index of a name in its table, -1. */
+int32_t names_find(const struct names *n, const char *const *texts, size_t stride, const char *s);
+void names_add(struct cc *c, struct names *n, const char *const *texts, size_t stride,
+               uint32_t index);
+/* The name in scope (local or object) nearest to a wrong one, NULL. */
+const char *name_nearest(struct cc *c, const char *wrong);
+/* Letters, digits and _, not first a digit. */
+bool name_ok(const char *s);
+uint8_t local_shadow(struct cc *c, const cJSON *at, const char *name);
 const struct local *local_find(const struct cc *c, const char *name);
 int32_t func_find(const struct cc *c, const char *name);
 int32_t func_add(struct cc *c, const char *name, const cJSON *at, const cJSON *body);

@@ -10,14 +10,18 @@
  * | "(" or ")"
  *
  * && and || evaluate both sides: no expression has an effect, except rand(). */
+#include <stdio.h>
 #include <string.h>
 
 #include "scenarios/compile.h"
+
+enum { EXPR_DEPTH_MAX = 64 };
 
 struct parse {
     struct cc *c;
     const cJSON *at;
     const char *p;
+    int depth;
 };
 
 static _Noreturn void bad_expr(struct parse *x, const char *what)
@@ -171,6 +175,16 @@ static uint8_t field(struct parse *x, uint8_t handle)
     bad_expr(x, "want .C, .Done or .Err before this");
 }
 
+static _Noreturn void unknown_name(struct parse *x, const char *word)
+{
+    char text[160];
+    const char *near = name_nearest(x->c, word);
+    snprintf(text, sizeof text, "unknown name \"%.60s\"%s%.60s%s", word,
+             near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+             near != NULL ? "\"?" : "");
+    bad_expr(x, text);
+}
+
 static uint8_t name(struct parse *x)
 {
     char word[64];
@@ -186,7 +200,7 @@ static uint8_t name(struct parse *x)
         return constant(x, word[0] == 't');
     }
     if (l == NULL && obj < 0)
-        bad_expr(x, "unknown name");
+        unknown_name(x, word);
     x->p += n;
     if (l == NULL)
         return constant(x, (int64_t)obj + 1); /* a handle */
@@ -308,12 +322,15 @@ static uint8_t conjunction(struct parse *x)
 
 static uint8_t parse_or(struct parse *x)
 {
+    if (++x->depth > EXPR_DEPTH_MAX)
+        bad_expr(x, "nested too deep");
     uint8_t a = conjunction(x);
     while (accept(x, "||")) {
         uint8_t b = conjunction(x);
         a = binary(x, OP_OR, a, b);
         a = truth(x, a);
     }
+    x->depth--;
     return a;
 }
 
@@ -330,7 +347,7 @@ uint8_t compile_value(struct cc *c, const cJSON *value)
 {
     int64_t v;
     if (cJSON_IsString(value)) {
-        struct parse x = {c, value, value->valuestring};
+        struct parse x = {c, value, value->valuestring, 0};
         uint8_t r = parse_or(&x);
         space(&x);
         if (*x.p != 0)

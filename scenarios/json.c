@@ -92,7 +92,7 @@ static void number_objects(cJSON *from, uint32_t *index)
 struct scan {
     struct json *doc;
     size_t at;
-    uint32_t cap, line;
+    uint32_t cap, line, nkeys, keys_cap;
 };
 
 static void skip_space(struct scan *s)
@@ -139,8 +139,8 @@ static void scan_string(struct scan *s)
     struct json *doc = s->doc;
     size_t start = s->at++;
     for (;;) {
-        unsigned char c = (unsigned char)doc->text[s->at];
-        if (s->at >= doc->size || c < 0x20)
+        unsigned char c = s->at < doc->size ? (unsigned char)doc->text[s->at] : 0;
+        if (c < 0x20)
             bad_offset(doc, s->at < doc->size && c != '\n' ? s->at : start,
                        s->at < doc->size && c != '\n' ? "control character in a string"
                                                       : "string without an end");
@@ -170,13 +170,6 @@ static void scan_scalar(struct scan *s)
 
 static void scan_value(struct scan *s, uint32_t key, int depth);
 
-/* The keys of the open object are the places added since `first` at this level: they are chained by
- * their offsets. */
-struct keys {
-    uint32_t *offset;
-    uint32_t count, cap;
-};
-
 static size_t key_length(const char *text, uint32_t at)
 {
     size_t n = 1;
@@ -200,33 +193,43 @@ static int compare_keys(const void *a, const void *b)
     return c != 0 ? c : *x < *y ? -1 : *x > *y;
 }
 
-static void check_duplicates(struct scan *s, struct keys *k)
+/* The keys of the object that ends are those since `first`; they leave the stack. */
+static void check_duplicates(struct scan *s, uint32_t first)
 {
     const char *text = s->doc->text;
+    uint32_t *keys = s->doc->keys + first, count = s->nkeys - first;
     sort_text = text;
-    qsort(k->offset, k->count, sizeof *k->offset, compare_keys);
-    for (uint32_t i = 1; i < k->count; i++) {
-        if (compare_text(text, k->offset[i - 1], k->offset[i]) == 0) {
-            uint32_t at = k->offset[i];
-            int n = (int)key_length(text, at) - 1;
-            free(k->offset);
-            bad_offset(s->doc, at, "duplicate key \"%.*s\"", n > 60 ? 60 : n, text + at + 1);
-        }
+    qsort(keys, count, sizeof *keys, compare_keys);
+    for (uint32_t i = 1; i < count; i++) {
+        if (compare_text(text, keys[i - 1], keys[i]) != 0)
+            continue;
+        size_t n = key_length(text, keys[i]) - 1;
+        bad_offset(s->doc, keys[i], "duplicate key \"%.*s\"", n > 60 ? 60 : (int)n,
+                   text + keys[i] + 1);
     }
-    free(k->offset);
-    k->offset = NULL;
+    s->nkeys = first;
 }
 
-static void add_key(struct scan *s, struct keys *k)
+static void add_key(struct scan *s)
 {
-    if (k->count == k->cap) {
-        k->cap = k->cap != 0 ? k->cap * 2 : 16;
-        uint32_t *p = realloc(k->offset, k->cap * sizeof *p);
+    if (s->nkeys == s->keys_cap) {
+        s->keys_cap = s->keys_cap != 0 ? s->keys_cap * 2 : 64;
+        uint32_t *p = realloc(s->doc->keys, s->keys_cap * sizeof *p);
         if (p == NULL)
             bad_offset(s->doc, s->at, "out of memory");
-        k->offset = p;
+        s->doc->keys = p;
     }
-    k->offset[k->count++] = (uint32_t)s->at;
+    s->doc->keys[s->nkeys++] = (uint32_t)s->at;
+}
+
+/* An escape would let two spellings of one key pass as different. */
+static void scan_key(struct scan *s)
+{
+    size_t start = s->at;
+    add_key(s);
+    scan_string(s);
+    if (memchr(s->doc->text + start, '\\', s->at - start) != NULL)
+        bad_offset(s->doc, start, "a key is written without escapes");
 }
 
 static void expect_char(struct scan *s, char c)
@@ -254,7 +257,7 @@ static bool scan_comma(struct scan *s, char close)
 
 static void scan_object(struct scan *s, int depth)
 {
-    struct keys k = {0};
+    uint32_t first = s->nkeys;
     s->at++;
     skip_space(s);
     if (s->doc->text[s->at] == '}') {
@@ -263,17 +266,14 @@ static void scan_object(struct scan *s, int depth)
     }
     do {
         skip_space(s);
-        if (s->doc->text[s->at] != '"') {
-            free(k.offset);
+        if (s->doc->text[s->at] != '"')
             bad_offset(s->doc, s->at, "expected a key in quotes");
-        }
         uint32_t key = (uint32_t)s->at;
-        add_key(s, &k);
-        scan_string(s);
+        scan_key(s);
         expect_char(s, ':');
         scan_value(s, key, depth + 1);
     } while (scan_comma(s, '}'));
-    check_duplicates(s, &k);
+    check_duplicates(s, first);
 }
 
 static void scan_array(struct scan *s, int depth)
@@ -326,8 +326,10 @@ void json_close(struct json *doc)
 {
     cJSON_Delete(doc->root);
     free(doc->places);
+    free(doc->keys);
     doc->root = NULL;
     doc->places = NULL;
+    doc->keys = NULL;
 }
 
 /* ---- names ---- */

@@ -31,6 +31,7 @@ struct json {
     cJSON *root;
     struct json_place *places; /* in document order */
     uint32_t count;
+    uint32_t *keys; /* of the scanner: places of the keys of all open objects */
     jmp_buf jump;
 };
 

@@ -26,10 +26,9 @@ const char *object_kind_name(enum object_kind kind)
 
 int32_t object_find(const struct cc *c, const char *name)
 {
-    for (uint32_t i = 0; i < c->s->program.nobjects; i++)
-        if (strcmp(c->objects[i].name, name) == 0)
-            return (int32_t)i;
-    return -1;
+    if (c->objects == NULL)
+        return -1;
+    return names_find(&c->object_names, &c->objects[0].name, sizeof *c->objects, name);
 }
 
 /* ---- durations ---- */
@@ -255,11 +254,14 @@ void compile_objects(struct cc *c, const cJSON *objects)
     for (const cJSON *o = objects->child; o != NULL; o = o->next) {
         enum object_kind kind;
         int64_t param;
+        if (!name_ok(o->string))
+            json_bad(c->doc, o, true, "want a name of letters, digits and _");
         compile_make(c, o, &kind, &param);
         uint32_t n = c->s->program.nobjects;
         GROW(c, objects, n);
         c->objects[n] = (struct object_decl){
             .name = pool_text(c->pool, o->string), .param = param, .kind = (uint8_t)kind};
+        names_add(c, &c->object_names, &c->objects[0].name, sizeof *c->objects, n);
         c->s->program.nobjects++;
     }
 }

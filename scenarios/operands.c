@@ -41,14 +41,14 @@ uint8_t op_into(struct cc *c, const cJSON *o, const char *key)
     const cJSON *v = json_member(o, key);
     if (v == NULL)
         return NOREG;
-    const char *s = json_string(c->doc, v);
-    bool good = s[0] != 0 && strlen(s) < 60 && !(s[0] >= '0' && s[0] <= '9');
-    for (const char *p = s; *p != 0; p++)
-        good = good && ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-                        (*p >= '0' && *p <= '9') || *p == '_');
-    if (!good)
-        json_bad(c->doc, v, false, "want a name of letters, digits and _");
-    return local_new(c, v, s);
+    return local_new(c, v, json_string(c->doc, v));
+}
+
+/* The index of a loop hides an outer one of its name: they must not count with one register. */
+uint8_t op_index(struct cc *c, const cJSON *o)
+{
+    const cJSON *v = json_member(o, "index");
+    return v == NULL ? NOREG : local_shadow(c, v, json_string(c->doc, v));
 }
 
 uint8_t op_value_or(struct cc *c, const cJSON *o, const char *key, int64_t other, int64_t *imm)

@@ -95,7 +95,11 @@ static void declare_functions(struct cc *c, const cJSON *funcs)
         for (const cJSON *p = params->child; p != NULL; p = p->next) {
             if (d->nparams == 64)
                 json_bad(c->doc, p, false, "more than 64 parameters");
-            d->params[d->nparams++] = pool_text(c->pool, json_string(c->doc, p));
+            const char *name = json_string(c->doc, p);
+            for (uint32_t i = 0; i < d->nparams; i++)
+                if (strcmp(d->params[i], name) == 0)
+                    json_bad(c->doc, p, false, "a second parameter \"%.60s\"", name);
+            d->params[d->nparams++] = pool_text(c->pool, name);
         }
     }
 }

@@ -41,14 +41,46 @@ static void statement(struct cc *c, const cJSON *o)
     verbs[i].fn(c, o, first);
 }
 
+static bool list_leaves(const cJSON *list);
+
+/* Is there a break that leaves the loop with this body? */
+static bool breaks(const cJSON *list)
+{
+    if (!cJSON_IsArray(list) && !cJSON_IsObject(list))
+        return false;
+    const char *verb = cJSON_IsObject(list) && list->child != NULL ? list->child->string : "";
+    if (strcmp(verb, "break") == 0)
+        return true;
+    if (strcmp(verb, "loop") == 0 || strcmp(verb, "while") == 0 || strcmp(verb, "range") == 0)
+        return false; /* an inner break is the inner loop's */
+    for (const cJSON *e = list->child; e != NULL; e = e->next)
+        if (breaks(e))
+            return true;
+    return false;
+}
+
 /* Does control never come out of this statement? */
 static bool leaves(const cJSON *o)
 {
     static const char *const words[] = {"return", "break", "continue", "panic", "exit", "goexit"};
+    const char *verb = o->child != NULL ? o->child->string : "";
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (o->child != NULL && strcmp(o->child->string, words[i]) == 0)
+        if (strcmp(verb, words[i]) == 0)
             return true;
-    return false;
+    if (strcmp(verb, "if") == 0)
+        return list_leaves(json_member(o, "then")) && list_leaves(json_member(o, "else"));
+    return strcmp(verb, "loop") == 0 && cJSON_IsString(o->child) &&
+           strcmp(o->child->valuestring, "forever") == 0 && !breaks(json_member(o, "do"));
+}
+
+static bool list_leaves(const cJSON *list)
+{
+    if (list == NULL || list->child == NULL)
+        return false;
+    const cJSON *last = list->child;
+    while (last->next != NULL)
+        last = last->next;
+    return leaves(last);
 }
 
 /* Registers above the names in scope are free between statements. */
@@ -87,7 +119,7 @@ static void function(struct cc *c, uint32_t f)
     c->max_regs = 0;
     c->nloops = 0;
     for (uint32_t i = 0; i < c->defs[f].nparams; i++)
-        (void)local_new(c, c->defs[f].at, c->defs[f].params[i]);
+        (void)local_shadow(c, c->defs[f].at, c->defs[f].params[i]);
     op_block(c, c->defs[f].body);
     emit_op(c, OP_RET, NOREG, 0, 0, 0, 0);
     labels_resolve(c);

@@ -12,7 +12,7 @@ void st_loop(struct cc *c, const cJSON *o, const cJSON *v)
     if (c->nloops == LOOPS_MAX)
         json_bad(c->doc, o, false, "loops nested more than %d deep", LOOPS_MAX);
     uint32_t locals = c->nlocals;
-    uint8_t index = op_into(c, o, "index");
+    uint8_t index = op_index(c, o);
     bool forever = cJSON_IsString(v) && strcmp(v->valuestring, "forever") == 0;
     if (index == NOREG)
         index = reg_new(c, v);
@@ -176,7 +176,7 @@ void st_go(struct cc *c, const cJSON *o, const cJSON *v)
 {
     const cJSON *count = json_member(o, "count"), *group = json_member(o, "group");
     uint32_t locals = c->nlocals, n;
-    uint8_t index = op_into(c, o, "index"), limit = NOREG, first;
+    uint8_t index = op_index(c, o), limit = NOREG, first;
     int top = label_new(c), end = label_new(c);
     if (count != NULL) {
         if (index == NOREG)

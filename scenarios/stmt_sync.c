@@ -7,8 +7,18 @@
 
 /* ---- channels ---- */
 
+/* Timers and contexts give channels that the program can only receive from. */
+static void want_sendable(struct cc *c, const cJSON *v)
+{
+    const char *s = json_string(c->doc, v), *dot = strrchr(s, '.');
+    if (dot != NULL && (strcmp(dot, ".C") == 0 || strcmp(dot, ".Done") == 0))
+        json_bad(c->doc, v, false, "\"%.60s\" is receive-only: nobody can send on it or close it",
+                 s);
+}
+
 void st_send(struct cc *c, const cJSON *o, const cJSON *v)
 {
+    want_sendable(c, v);
     struct target t = op_target(c, v, OBJ_CHAN);
     uint8_t r;
     const cJSON *value = json_member(o, "value");
@@ -31,6 +41,7 @@ void st_recv(struct cc *c, const cJSON *o, const cJSON *v)
 void st_close(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)o;
+    want_sendable(c, v);
     enum object_kind kind = op_kind_named(c, v) == OBJ_FD ? OBJ_FD : OBJ_CHAN;
     struct target t = op_target(c, v, kind);
     emit_op(c, kind == OBJ_FD ? OP_FDCLOSE : OP_CLOSE, 0, 0, t.reg, t.obj, 0);
@@ -61,11 +72,13 @@ static const char *const case_keys[] = {"recv", "send", "value",   "into",
                                         "ok",   "do",   "default", NULL};
 
 /* The table's entry for one case. */
-static void select_case(struct cc *c, const cJSON *e, uint32_t at, uint8_t ok)
+static void select_case(struct cc *c, const cJSON *e, uint32_t at)
 {
     const cJSON *recv = json_member(e, "recv"), *send = json_member(e, "send");
     if ((recv != NULL) == (send != NULL))
         json_bad(c->doc, e, false, "a case is one of \"recv\", \"send\", \"default\"");
+    if (send != NULL)
+        want_sendable(c, send);
     struct target t = op_target(c, recv != NULL ? recv : send, OBJ_CHAN);
     uint8_t reg;
     if (send != NULL) {
@@ -73,11 +86,11 @@ static void select_case(struct cc *c, const cJSON *e, uint32_t at, uint8_t ok)
         reg = reg_new(c, e);
         if (value != NULL)
             compile_value_to(c, value, reg);
+        else
+            emit_op(c, OP_CONST, reg, 0, 0, 0, 0);
     } else {
         reg = op_into(c, e, "into");
-        uint8_t named = op_into(c, e, "ok");
-        (void)named; /* copied from the common register in the case's body */
-        (void)ok;
+        (void)op_into(c, e, "ok"); /* copied from the common register in the case's body */
     }
     c->cases[at] = (struct select_case){
         .obj = t.obj, .hreg = t.reg, .reg = reg, .send = send != NULL};
@@ -110,9 +123,11 @@ void st_select(struct cc *c, const cJSON *o, const cJSON *v)
         json_want_object(c->doc, e);
         json_keys(c->doc, e, case_keys);
         if (json_member(e, "default") == NULL) {
-            select_case(c, e, first + ncases++, ok);
-        } else if (otherwise != NULL) {
-            json_bad(c->doc, e, false, "a second default");
+            select_case(c, e, first + ncases++);
+        } else if (otherwise != NULL || cJSON_GetArraySize(e) != 1) {
+            json_bad(c->doc, e, false,
+                     otherwise != NULL ? "a second default"
+                                       : "a default is written {\"default\": [...]}");
         } else {
             otherwise = json_member(e, "default");
         }
@@ -141,8 +156,6 @@ void st_select(struct cc *c, const cJSON *o, const cJSON *v)
 
 void st_make(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    static const char *const forms[] = {"make", "as", NULL};
-    (void)forms;
     (void)v;
     uint8_t r = op_into(c, o, "make");
     enum object_kind kind;
@@ -173,6 +186,13 @@ void st_trylock(struct cc *c, const cJSON *o, const cJSON *v)
     bool rw = op_kind_named(c, v) == OBJ_RWMUTEX;
     struct target t = op_target(c, v, rw ? OBJ_RWMUTEX : OBJ_MUTEX);
     emit_op(c, rw ? OP_TRYWLOCK : OP_TRYLOCK, ok, 0, t.reg, t.obj, 0);
+}
+
+void st_tryrlock(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    uint8_t ok = op_into(c, o, "into");
+    struct target t = op_target(c, v, OBJ_RWMUTEX);
+    emit_op(c, OP_TRYRLOCK, ok, 0, t.reg, t.obj, 0);
 }
 
 void st_rlock(struct cc *c, const cJSON *o, const cJSON *v)
@@ -243,6 +263,15 @@ void st_acquire(struct cc *c, const cJSON *o, const cJSON *v)
     int64_t imm;
     uint8_t n = op_value_or(c, o, "n", 1, &imm);
     emit_op(c, OP_ACQUIRE, n, 0, t.reg, t.obj, imm);
+}
+
+void st_tryacquire(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    uint8_t ok = op_into(c, o, "into");
+    struct target t = op_target(c, v, OBJ_SEMA);
+    int64_t imm;
+    uint8_t n = op_value_or(c, o, "n", 1, &imm);
+    emit_op(c, OP_TRYACQUIRE, ok, n, t.reg, t.obj, imm);
 }
 
 void st_release(struct cc *c, const cJSON *o, const cJSON *v)

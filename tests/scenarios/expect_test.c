@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Goal: an expectation that does not hold is found, and says what came instead.
+ * Method: one program, expectations of every kind, right and wrong. */
+#include <stdio.h>
+#include <string.h>
+
+#include "harness.h"
+#include "runner.h"
+
+static const char *complaints(const char *body, const char *expect)
+{
+    static char text[1 << 13];
+    static struct verdict v;
+    struct failure f = {0};
+    snprintf(text, sizeof text,
+             "{\"name\": \"n\", \"why\": \"w\", \"profile\": \"go1.27\", \"procs\": 1,\n"
+             "\"objects\": {\"c\": \"chan\", \"m\": \"mutex\"},\n\"main\": [%s],\n\"expect\": %s}",
+             body, expect);
+    struct scenario *s = scenario_load(&f, "t.json", text, strlen(text));
+    CHECK_STR(f.text, "");
+    run_scenario(s, 0, &v, NULL, 0);
+    scenario_free(s);
+    return v.text;
+}
+
+TEST_CASE(Expect, End)
+{
+    CHECK_STR(complaints("", "{\"end\": \"finishes\"}"), "");
+    CHECK_STR(complaints("", "{\"end\": \"deadlock\"}"),
+              "go1.27: expected the run to end with: deadlock; it ended with: finishes\n");
+    CHECK_STR(complaints("{\"recv\": \"c\"}",
+                         "{\"end\": \"deadlock\", \"text\": \"all goroutines are asleep\"}"),
+              "");
+    CHECK_HAS(complaints("{\"recv\": \"c\"}", "{\"end\": \"finishes\"}"),
+              "it ended with: deadlock");
+    CHECK_STR(complaints("{\"panic\": \"oh\"}", "{\"end\": \"panic\", \"text\": \"panic: oh\"}"),
+              "");
+    CHECK_HAS(complaints("{\"panic\": \"oh\"}", "{\"end\": \"panic\", \"text\": \"ah\"}"),
+              "expected the text \"ah\"");
+    CHECK_STR(complaints("{\"unlock\": \"m\"}",
+                         "{\"end\": \"fatal\", \"text\": \"unlock of unlocked mutex\"}"),
+              "");
+    CHECK_STR(complaints("{\"assert\": \"1 == 2\"}", "{\"end\": \"assert\"}"), "");
+    CHECK_STR(complaints("{\"exit\": 3}", "{\"end\": \"exit\"}"), "");
+    CHECK_STR(
+        complaints("{\"go\": [{\"recv\": \"c\"}]}, {\"sleep\": \"1ms\"}", "{\"end\": \"leak\"}"),
+        "");
+    CHECK_HAS(complaints("{\"sleep\": \"1ms\"}", "{\"end\": \"leak\"}"), "there are none");
+}
+
+TEST_CASE(Expect, OutputAndBlocked)
+{
+    CHECK_STR(complaints("{\"print\": \"a\"}, {\"print\": \"b\"}", "{\"output\": [\"a\", \"b\"]}"),
+              "");
+    CHECK_HAS(complaints("{\"print\": \"a\"}, {\"print\": \"b\"}", "{\"output\": [\"a\", \"c\"]}"),
+              "the output differs in line 2");
+    CHECK_HAS(complaints("{\"print\": \"a\"}", "{\"output\": [\"a\", \"b\"]}"), "line 2");
+    CHECK_STR(complaints("{\"recv\": \"c\"}", "{\"end\": \"deadlock\", \"blocked\": [{\"group\": "
+                                              "\"main\", \"reason\": \"chan receive\"}]}"),
+              "");
+    CHECK_HAS(complaints("{\"recv\": \"c\"}", "{\"end\": \"deadlock\", \"blocked\": [{\"group\": "
+                                              "\"main\", \"reason\": \"select\"}]}"),
+              "expected 1 of \"main\" blocked [select]; there are 0");
+    CHECK_HAS(complaints("{\"go\": [{\"recv\": \"c\"}], \"group\": \"g\"}, {\"sleep\": \"1ms\"}",
+                         "{\"end\": \"leak\", \"blocked\": []}"),
+              "1 goroutines are blocked that were not expected to be");
+}
+
+TEST_CASE(Expect, Numbers)
+{
+    const char *body =
+        "{\"loop\": 10, \"do\": [{\"span\": \"s\", \"do\": [{\"sleep\": \"1ms\"}]}]}";
+    CHECK_STR(complaints(body, "{\"spans\": {\"s\": {\"count\": \"== 10\", \"p50\": \">= 1ms\", "
+                               "\"max\": \"< 2ms\"}}}"),
+              "");
+    CHECK_HAS(complaints(body, "{\"spans\": {\"s\": {\"count\": \"== 9\"}}}"),
+              "expected count(s) == 9; got 10");
+    CHECK_HAS(complaints(body, "{\"spans\": {\"s\": {\"p99\": \"< 1us\"}}}"),
+              "expected p99(s) < 1000; got ");
+    CHECK_STR(complaints(body, "{\"counters\": {\"timers_run\": \">= 10\", \"gcs\": \"== 0\"}, "
+                               "\"makespan\": \"> 10ms\"}"),
+              "");
+    CHECK_HAS(complaints(body, "{\"counters\": {\"timers_run\": \"< 1\"}}"),
+              "expected timers_run < 1; got ");
+    CHECK_HAS(complaints(body, "{\"makespan\": \"< 10ms\"}"),
+              "expected a makespan < 10000000 ns; got ");
+}
+
+TEST_CASE(Expect, OfOtherProfilesDoNotCount)
+{
+    CHECK_STR(complaints("", "[{\"profiles\": [\"go1.13\"], \"end\": \"deadlock\"}, {\"profiles\": "
+                             "\"go1.27\", \"end\": \"finishes\"}]"),
+              "");
+    CHECK_HAS(
+        complaints(
+            "", "[{\"profiles\": [\"go1.13\"]}, {\"profiles\": \"latest\", \"end\": \"panic\"}]"),
+        "ended with: finishes");
+}

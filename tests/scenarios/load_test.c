@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Goal: every mistake in a scenario is named with its place, exactly.
+ * Method: a text with one mistake each, and the whole message. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "scenarios/json.h"
+#include "scenarios/scenario.h"
+
+/* The message for a text, "" if it loads. */
+static const char *message(const char *text, size_t size)
+{
+    static struct failure f;
+    f = (struct failure){0};
+    struct scenario *s = scenario_load(&f, "f.json", text, size);
+    if (s != NULL)
+        CHECK_EQ(f.code, E_OK);
+    else
+        CHECK_EQ(f.code, E_SCENARIO);
+    scenario_free(s);
+    return f.text;
+}
+
+static void says(const char *text, const char *want)
+{
+    CHECK_STR(message(text, strlen(text)), want);
+}
+
+/* A scenario around main's statements, objects and functions; main's begin at 2:10. */
+static const char *main_says(const char *objects, const char *funcs, const char *body)
+{
+    static char text[4096];
+    snprintf(text, sizeof text,
+             "{\"name\": \"n\", \"why\": \"w\",\n\"main\": [%s],\n\"objects\": {%s},\n"
+             "\"funcs\": {%s}}",
+             body, objects, funcs);
+    return message(text, strlen(text));
+}
+
+TEST_CASE(Json, BrokenText)
+{
+    says("", "f.json:1:1: the text ends in the middle");
+    says("{", "f.json:1:2: expected a key in quotes");
+    says("[1, 2", "f.json:1:6: the text ends inside an array");
+    says("{\"a\" 1}", "f.json:1:6: expected ':'");
+    says("{\"a\": 1,\n  }", "f.json:2:3: expected a key in quotes");
+    says("{\"a\": 1\n  \"b\": 2}", "f.json:2:3: expected ',' or the end of an object");
+    says("{\"a\": \"no end\n}", "f.json:1:7: string without an end");
+    says("{\"a\": \"tab\there\"}", "f.json:1:11: control character in a string");
+    says("{\"a\": 1} x", "f.json:1:10: more text after the end");
+    says("{\"a\": tru}", "f.json:1:7: not JSON");
+    says("{\"a\": ?}", "f.json:1:7: unexpected '?'");
+    says("{\"a\": \"\\", "f.json:1:7: string without an end");
+}
+
+TEST_CASE(Json, BytesThatAreNoText)
+{
+    says("{\"a\": \"\xff\"}", "f.json:1:8: not UTF-8");
+    says("{\"a\": \"\xc0\xaf\"}", "f.json:1:8: not UTF-8");     /* overlong */
+    says("{\"a\": \"\xed\xa0\x80\"}", "f.json:1:8: not UTF-8"); /* a surrogate */
+    says("{\"a\": \"\\u0000\"}", "f.json:1:8: a string cannot hold the character 0");
+    CHECK_STR(message("{\"a\"\0: 1}", 9), "f.json:1:5: a byte 0 in the text");
+    /* Columns count characters, not bytes. */
+    says("{\"\xc3\xa4\": 1 2}", "f.json:1:9: expected ',' or the end of an object");
+}
+
+TEST_CASE(Json, DuplicateKeys)
+{
+    says("{\"name\": 1,\n \"why\": 2,\n \"name\": 3}", "f.json:3:2: duplicate key \"name\"");
+    says("{\"a\": {\"b\": 1, \"b\": 2}, \"a\": 3}", "f.json:1:16: duplicate key \"b\"");
+    says("{\"n\\u0061me\": 1}", "f.json:1:2: a key is written without escapes");
+}
+
+TEST_CASE(Json, Depth)
+{
+    enum { DEEP = 100000 };
+    char *text = malloc(DEEP);
+    memset(text, '[', DEEP);
+    CHECK_STR(message(text, DEEP), "f.json:1:130: nested more than 128 deep");
+    for (int i = 0; i + 5 <= DEEP; i += 5)
+        memcpy(text + i, "{\"a\":", 5);
+    CHECK_STR(message(text, DEEP), "f.json:1:646: nested more than 128 deep");
+    free(text);
+}
+
+TEST_CASE(Json, HundredMegabytes)
+{
+    size_t size = 100u << 20;
+    char *text = malloc(size);
+    memset(text, ' ', size);
+    CHECK_STR(message(text, size), "f.json:1:1: 104857600 bytes; at most 67108864 are read");
+    size = 60u << 20; /* below the limit of bytes: the one of values holds */
+    memset(text, '1', size);
+    text[0] = '[';
+    for (size_t i = 2; i < size; i += 2)
+        text[i] = ',';
+    CHECK_HAS(message(text, size), ": more than 4194304 values");
+    free(text);
+}
+
+/* Names are hashed: neither many of them nor many uses take quadratic time. */
+TEST_CASE(Json, ManyNames)
+{
+    enum { N = 50000 };
+    char *text = malloc(N * 100), *p = text;
+    p += sprintf(p, "{\"name\": \"n\", \"why\": \"w\", \"objects\": {");
+    for (int i = 0; i < N; i++)
+        p += sprintf(p, "%s\"object%d\": \"mutex\"", i > 0 ? "," : "", i);
+    p += sprintf(p, "}, \"main\": [");
+    for (int i = 0; i < N; i++)
+        p += sprintf(p, "%s{\"print\": \"%d\"}, {\"lock\": \"object%d\"}", i > 0 ? "," : "", i, i);
+    p += sprintf(p, "]}");
+    CHECK_STR(message(text, (size_t)(p - text)), "");
+    free(text);
+}
+
+TEST_CASE(Top, Keys)
+{
+    says("[]", "f.json:1:1: want an object {...}");
+    says("{}", "f.json:1:1: \"name\" is missing here");
+    says("{\"name\": 5}", "f.json:1:10: want a string");
+    says("{\"name\": \"n\"}", "f.json:1:1: \"why\" is missing here");
+    says("{\"name\": \"n\", \"why\": \"w\"}", "f.json:1:1: \"main\" is missing here");
+    says("{\"name\": \"n\",\n \"proc\": 1}",
+         "f.json:2:2: unknown key \"proc\"; did you mean \"procs\"?");
+    says("{\"name\": \"n\", \"xyzzy\": 1}", "f.json:1:15: unknown key \"xyzzy\"");
+    says("{\"name\": \"n\", \"why\": \"w\", \"procs\": 0}",
+         "f.json:1:36: want a number from 1 to 1024, got 0");
+    says("{\"name\": \"n\", \"why\": \"w\", \"procs\": 1.5}",
+         "f.json:1:36: want a whole number between -2^53 and 2^53");
+    says("{\"name\": \"n\", \"why\": \"w\", \"procs\": 1e300}",
+         "f.json:1:36: want a whole number between -2^53 and 2^53");
+    says("{\"name\": \"n\", \"why\": \"w\", \"procs\": \"2\"}", "f.json:1:36: want a whole number");
+    says("{\"name\": \"n\", \"why\": \"w\", \"until\": \"5\"}",
+         "f.json:1:36: want a duration such as \"250us\", \"1.5ms\" or \"2s\"");
+    says("{\"name\": \"n\", \"why\": \"w\", \"profile\": \"go1.99\"}",
+         "f.json:1:38: no profile \"go1.99\"; they are go1.13 to go1.27 and latest");
+    says("{\"name\": \"n\", \"why\": \"w\", \"profile\": \"go1.27\", \"profiles\": []}",
+         "f.json:1:48: \"profile\" and \"profiles\" exclude each other");
+    says("{\"name\": \"n\", \"why\": \"w\", \"rules\": {\"fair_perio\": 7}}",
+         "f.json:1:37: unknown key \"fair_perio\"; did you mean \"fair_period\"?");
+    says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"quota\": 0.001}}",
+         "f.json:1:45: a quota below 1 ms per period");
+    says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"period\": \"1us\"}}",
+         "f.json:1:46: a period is from 1ms to 1s");
+}
+
+TEST_CASE(Objects, Mistakes)
+{
+    CHECK_STR(main_says("\"m\": \"mutx\"", "", ""),
+              "f.json:3:18: unknown kind of object \"mutx\"; did you mean \"mutex\"?");
+    CHECK_STR(main_says("\"c\": \"cond\"", "", ""),
+              "f.json:3:18: a cond needs a parameter: {\"cond\": ...}");
+    CHECK_STR(main_says("\"c\": {\"cond\": \"m\"}, \"m\": \"mutex\"", "", ""),
+              "f.json:3:27: a cond wants the name of a mutex that stands before it");
+    CHECK_STR(main_says("\"c\": {\"chan\": -1}", "", ""),
+              "f.json:3:27: want a number from 0 to 16777216, got -1");
+    CHECK_STR(main_says("\"m\": {\"mutex\": 1}", "", ""),
+              "f.json:3:19: this kind has no parameter; write its name as a string");
+    CHECK_STR(main_says("\"a b\": \"mutex\"", "", ""),
+              "f.json:3:13: want a name of letters, digits and _");
+    CHECK_STR(main_says("\"f\": {\"fd\": {\"count\": 5}}", "", ""),
+              "f.json:3:25: want one of \"every\", \"times\", \"clients\"");
+    CHECK_STR(main_says("\"f\": {\"fd\": {\"times\": [\"2ms\", \"1ms\"]}}", "", ""),
+              "f.json:3:43: times must not go back");
+}
+
+TEST_CASE(Distributions, Mistakes)
+{
+    CHECK_STR(main_says("", "", "{\"cpu\": {\"expp\": \"1us\"}}"),
+              "f.json:2:19: unknown key \"expp\"; did you mean \"exp\"?");
+    CHECK_STR(main_says("", "", "{\"cpu\": {\"min\": \"1us\", \"exp\": \"1us\"}}"),
+              "f.json:2:19: the distribution's own key comes first");
+    CHECK_STR(main_says("", "", "{\"cpu\": {\"lognormal\": \"1us\"}}"),
+              "f.json:2:18: lognormal wants \"p99\" or \"sigma\" beside the median");
+    CHECK_STR(main_says("", "", "{\"cpu\": {\"uniform\": [\"1us\"]}}"),
+              "f.json:2:30: want two durations");
+    CHECK_HAS(main_says("", "", "{\"cpu\": {\"uniform\": [\"2us\", \"1us\"]}}"), "f.json:2:18: ");
+}
+
+TEST_CASE(Statements, Mistakes)
+{
+    CHECK_STR(main_says("", "", "{\"gosced\": true}"),
+              "f.json:2:11: unknown verb \"gosced\"; did you mean \"gosched\"?");
+    CHECK_STR(main_says("", "", "{}"), "f.json:2:10: an empty statement");
+    CHECK_STR(main_says("", "", "5"), "f.json:2:10: want an object {...}");
+    CHECK_STR(main_says("", "", "{\"gosched\": 1}"), "f.json:2:22: want true");
+    CHECK_STR(main_says("\"c\": \"chan\"", "", "{\"send\": \"c\", \"valu\": 5}"),
+              "f.json:2:24: unknown key \"valu\"; did you mean \"value\"?");
+    CHECK_STR(main_says("\"chan1\": \"chan\"", "", "{\"send\": \"chn1\"}"),
+              "f.json:2:19: unknown name \"chn1\"; did you mean \"chan1\"? at character 1 of the "
+              "expression \"chn1\"");
+    CHECK_STR(main_says("\"m\": \"mutex\"", "", "{\"send\": \"m\"}"),
+              "f.json:2:19: \"m\" is a mutex, want a chan");
+    CHECK_STR(main_says("", "\"work\": []", "{\"go\": \"wrok\"}"),
+              "f.json:2:17: no function \"wrok\"; did you mean \"work\"?");
+    CHECK_STR(main_says("", "\"f\": {\"params\": [\"a\"], \"do\": []}", "{\"go\": \"f\"}"),
+              "f.json:2:17: \"f\" takes 1 arguments, got 0");
+    CHECK_STR(main_says("", "\"f\": {\"params\": [\"a\", \"a\"], \"do\": []}", ""),
+              "f.json:4:33: a second parameter \"a\"");
+    CHECK_STR(main_says("", "\"main\": []", ""), "f.json:4:11: main is a key of its own");
+    CHECK_STR(main_says("", "", "{\"break\": true}"), "f.json:2:10: no loop around this");
+    CHECK_STR(main_says("", "", "{\"loop\": 3}"), "f.json:2:10: \"do\" is missing here");
+    CHECK_STR(main_says("", "", "{\"print\": \"%d\"}"),
+              "f.json:2:20: the format takes 1 arguments, got 0");
+    CHECK_STR(main_says("", "", "{\"print\": \"%x\", \"args\": [1]}"),
+              "f.json:2:20: a format has %d, %s, %t and %%");
+    CHECK_STR(main_says("", "", "{\"cpu\": \"1us\", \"kind\": \"tigt\"}"),
+              "f.json:2:33: unknown word \"tigt\"; did you mean \"tight\"");
+    CHECK_STR(main_says("", "", "{\"go\": [], \"args\": [1]}"),
+              "f.json:2:21: a body in place sees the names around it and takes no args");
+    CHECK_STR(main_says("\"x\": \"mutex\"", "", "{\"set\": \"x\", \"value\": 1}"),
+              "f.json:2:18: \"x\" is an object already");
+    CHECK_STR(main_says("", "", "{\"set\": \"true\", \"value\": 1}"),
+              "f.json:2:18: want a name of letters, digits and _");
+}
+
+TEST_CASE(Statements, NeverReached)
+{
+    const char *want = "never reached: the statement before does not come back";
+    CHECK_HAS(main_says("", "", "{\"return\": null}, {\"gosched\": true}"), want);
+    CHECK_HAS(
+        main_says("", "", "{\"loop\": \"forever\", \"do\": [{\"gosched\": true}]}, {\"gc\": true}"),
+        want);
+    CHECK_HAS(
+        main_says("", "",
+                  "{\"if\": \"1\", \"then\": [{\"exit\": 0}], \"else\": [{\"panic\": \"x\"}]}, "
+                  "{\"gc\": true}"),
+        want);
+    CHECK_STR(
+        main_says("", "", "{\"loop\": \"forever\", \"do\": [{\"break\": true}]}, {\"gc\": true}"),
+        "");
+}
+
+TEST_CASE(Statements, ReceiveOnly)
+{
+    CHECK_STR(main_says("", "", "{\"timer\": \"t\", \"after\": \"1s\"}, {\"send\": \"t.C\"}"),
+              "f.json:2:50: \"t.C\" is receive-only: nobody can send on it or close it");
+    CHECK_HAS(main_says("", "", "{\"context\": \"c\"}, {\"close\": \"c.Done\"}"), "receive-only");
+    CHECK_HAS(main_says("", "",
+                        "{\"timer\": \"t\", \"after\": \"1s\"}, "
+                        "{\"select\": [{\"send\": \"t.C\", \"value\": 1}]}"),
+              "receive-only");
+}
+
+TEST_CASE(Statements, Select)
+{
+    CHECK_STR(
+        main_says("\"c\": \"chan\"", "", "{\"select\": [{\"recv\": \"c\", \"send\": \"c\"}]}"),
+        "f.json:2:22: a case is one of \"recv\", \"send\", \"default\"");
+    CHECK_STR(main_says("", "", "{\"select\": [{\"default\": []}, {\"default\": []}]}"),
+              "f.json:2:39: a second default");
+    CHECK_STR(main_says("", "", "{\"select\": [{\"default\": [], \"do\": []}]}"),
+              "f.json:2:22: a default is written {\"default\": [...]}");
+}
+
+TEST_CASE(Expressions, Mistakes)
+{
+    CHECK_STR(main_says("", "", "{\"set\": \"x\", \"value\": \"1 +\"}"),
+              "f.json:2:32: want a value at character 4 of the expression \"1 +\"");
+    CHECK_STR(main_says("", "", "{\"set\": \"x\", \"value\": \"(1\"}"),
+              "f.json:2:32: want ) at character 3 of the expression \"(1\"");
+    CHECK_STR(main_says("", "", "{\"set\": \"x\", \"value\": \"1 2\"}"),
+              "f.json:2:32: unexpected text at character 3 of the expression \"1 2\"");
+    CHECK_HAS(main_says("", "", "{\"set\": \"x\", \"value\": \"foo(1)\"}"), "unknown function");
+    CHECK_HAS(main_says("", "", "{\"set\": \"x\", \"value\": \"12345678901234567890\"}"),
+              "want a whole number or a duration");
+    CHECK_HAS(
+        main_says("", "",
+                  "{\"timer\": \"t\", \"after\": \"1s\"}, {\"set\": \"x\", \"value\": \"t.D\"}"),
+        "want .C, .Done or .Err");
+}
+
+TEST_CASE(Expressions, Depth)
+{
+    char body[3000] = "{\"set\": \"x\", \"value\": \"";
+    size_t n = strlen(body);
+    memset(body + n, '(', 2000);
+    strcpy(body + n + 2000, "\"}");
+    CHECK_HAS(main_says("", "", body), "nested too deep");
+    memset(body + n, '-', 2000);
+    CHECK_HAS(main_says("", "", body), "too many names and intermediate values");
+}
+
+TEST_CASE(Limits, OfTheLanguage)
+{
+    char *body = malloc(1 << 20), *p = body;
+    for (int i = 0; i < 40; i++)
+        p += sprintf(p, "{\"while\": 1, \"do\": [");
+    for (int i = 0; i < 40; i++)
+        p += sprintf(p, "]}");
+    CHECK_HAS(main_says("", "", body), "loops nested more than 32 deep");
+    free(body);
+}
+
+TEST_CASE(Expect, Mistakes)
+{
+    const char *head = "{\"name\": \"n\", \"why\": \"w\", \"main\": [],\n\"expect\": ";
+    char text[400];
+    static const char *const cases[][2] = {
+        {"{\"end\": \"finish\"}}",
+         "f.json:2:19: unknown end \"finish\"; did you mean \"finishes\""},
+        {"{\"counters\": {\"stael\": \"> 1\"}}}", "f.json:2:25: unknown key \"stael\""},
+        {"{\"counters\": {\"steals_won\": \"1\"}}}",
+         "f.json:2:39: want a condition such as \">= 5\""},
+        {"{\"spans\": {\"request\": {}}}}", "f.json:2:22: no span \"request\" in the program"},
+        {"{\"makespan\": \"< 5\"}}", ""},
+        {"{\"makespan\": \"< soon\"}}", "f.json:2:24: want a condition such as \"< 2ms\""},
+        {"[{\"profiles\": [\"go2\"]}]}",
+         "f.json:2:26: no profile \"go2\"; they are go1.13 to go1.27 and latest"},
+        {"{\"blocked\": [{}]}}", "f.json:2:24: \"group\" is missing here"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, "%s%s", head, cases[i][0]);
+        says(text, cases[i][1]);
+    }
+}
+
+TEST_CASE(File, NotThere)
+{
+    struct failure f = {0};
+    CHECK(scenario_load_file(&f, "/nowhere/x.json") == NULL);
+    CHECK_STR(f.text, "/nowhere/x.json: No such file or directory");
+    CHECK_EQ(f.code, E_IO);
+    f = (struct failure){0};
+    CHECK(scenario_load_file(&f, "/dev/zero") == NULL);
+    CHECK_HAS(f.text, "bytes; at most 67108864 are read");
+    f = (struct failure){0};
+    CHECK(scenario_load_file(&f, "/") == NULL);
+    CHECK_HAS(f.text, "/: ");
+}
