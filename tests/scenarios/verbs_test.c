@@ -195,7 +195,8 @@ static void coroutines(void)
         "\"gen\": {\"params\": [\"n\"], \"do\": [{\"loop\": \"n\", \"index\": \"i\", \"do\": "
         "[{\"yield\": \"i * i\", \"into\": \"more\"}, {\"if\": \"!more\", \"then\": [{\"return\": "
         "null}]}]}]}",
-        "{\"pull\": \"it\", \"from\": \"gen\", \"args\": [5]}, {\"loop\": 3, \"do\": [{\"next\": "
+        "{\"pull\": \"it\", \"from\": \"gen\", \"args\": [5]}, {\"next\": \"it\", \"into\": \"x\", "
+        "\"ok\": \"ok\"}, {\"loop\": 2, \"do\": [{\"next\": "
         "\"it\", "
         "\"into\": \"x\", \"ok\": \"ok\"}]}, {\"stop_pull\": \"it\"}, {\"print\": \"%d %t\", "
         "\"args\": "
