@@ -26,7 +26,7 @@ void complaints_of(const struct scenario *s, const struct run_opts *o, const str
 {
     c->text[0] = 0;
     c->count = 0;
-    if (r->end == RUN_TIME && s->expects == NULL)
+    if (r->end == RUN_TIME && o->until_ns > 0 && s->expects == NULL)
         return; /* the user's own limit */
     c->count = scenario_check(s, o->profile.release, r, complain, c);
 }

@@ -74,6 +74,13 @@ static const char *const steps[STORE_VERSION] = {
     "CREATE TABLE blocked(" RUN "g INTEGER NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL,"
     " reason TEXT NOT NULL, since_ns INTEGER NOT NULL, line INTEGER, blocked INTEGER NOT NULL,"
     " PRIMARY KEY(run, g)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE whatif(grid INTEGER NOT NULL, scenario TEXT NOT NULL, file TEXT NOT NULL,"
+    " profile TEXT NOT NULL, procs INTEGER NOT NULL, cpus INTEGER NOT NULL,"
+    " quota_us INTEGER NOT NULL, seed TEXT NOT NULL, verdict TEXT NOT NULL,"
+    " as_expected INTEGER NOT NULL, makespan_ns INTEGER NOT NULL, user_ns INTEGER NOT NULL,"
+    " throttled_ns INTEGER NOT NULL, fingerprint TEXT NOT NULL, name TEXT NOT NULL,"
+    " count INTEGER NOT NULL, p50_ns INTEGER, p90_ns INTEGER, p99_ns INTEGER, p999_ns INTEGER,"
+    " max_ns INTEGER) STRICT;"
     "CREATE TABLE schedules(" RUN "seed TEXT NOT NULL, strategy TEXT NOT NULL,"
     " choices BLOB NOT NULL) STRICT;",
 };

@@ -7,6 +7,8 @@
 #include "run/window.h"
 
 static const uint64_t no_limit = UINT64_MAX / 2;
+/* Where nobody says when to stop: a server that waits for ever is not simulated for ever. */
+static const uint64_t until_default_ps = UINT64_C(3600) * 1000000000000;
 
 /* ---- words ---- */
 
@@ -128,7 +130,7 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
 
 bool run_to(struct run *r, uint64_t until_ps)
 {
-    uint64_t limit = r->opts.until_ns > 0 ? (uint64_t)r->opts.until_ns * 1000 : no_limit;
+    uint64_t limit = r->opts.until_ns > 0 ? (uint64_t)r->opts.until_ns * 1000 : until_default_ps;
     if (r->ended)
         return false;
     r->why = vm_run(until_ps < limit ? until_ps : limit);
@@ -155,7 +157,7 @@ static void fill_end(struct run *r)
     switch (r->why) {
     case VM_STOPPED: q->end = RUN_FINISHED; break;
     case VM_IDLE: q->end = RUN_IDLE; break;
-    case VM_TIME: q->end = r->opts.until_ns > 0 ? RUN_TIME : RUN_IDLE; break;
+    case VM_TIME: q->end = RUN_TIME; break;
     case VM_LIMIT:
         q->end = RUN_LIMIT;
         set_text(r, vm_failure()->text);

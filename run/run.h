@@ -22,7 +22,7 @@ struct run_opts {
     int32_t cpus;  /* 0: dedicated */
     int64_t quota_us, period_us;
     uint64_t seed;
-    int64_t until_ns;      /* 0: no limit */
+    int64_t until_ns;      /* 0: an hour */
     int64_t schedtrace_ns; /* 0: none */
     bool scheddetail;
     bool no_analysis;          /* records off: the fastest run; times and spans stay empty */
