@@ -30,7 +30,7 @@ struct machine {
         {"period", "TIME", "period of the quota (default 100ms)", OPT_TIME, &(m).period_ns},      \
         {"seed", "SEED", "decimal, 0x... or random", OPT_SEED, &(m).seed},                        \
     {                                                                                             \
-        "until", "TIME", "stop at this virtual time (default 1h)", OPT_TIME, &(m).until_ns                     \
+        "until", "TIME", "stop at this virtual time (default 1h)", OPT_TIME, &(m).until_ns        \
     }
 
 /* Loads the scenario and makes options of one run of it; dies of mistakes. */

@@ -48,6 +48,7 @@ void look_sched(struct look_sched *s)
         .nmspinning = a_peek(&w->sched.nmspinning),
         .nmidle = w->sched.nmidle,
         .nm = w->sched.mnext - w->sched.nmfreed,
+        .m_ids = w->sched.mnext,
         .globrunq = w->sched.runq.size,
         .gcwaiting = a_peek(&w->sched.gcwaiting) != 0,
         .sysmonwait = a_peek(&w->sched.sysmonwait),

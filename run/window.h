@@ -32,7 +32,7 @@ struct look_m {
 
 struct look_sched {
     int32_t procs, npidle, nmspinning, nmidle;
-    int64_t nm;
+    int64_t nm, m_ids; /* alive; ids are below m_ids */
     int32_t globrunq;
     bool gcwaiting, sysmonwait;
     uint32_t gcphase;
