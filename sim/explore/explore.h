@@ -43,6 +43,7 @@ struct ex_opts {
     enum mm_kind memory;
     enum cost_port port; /* how Go's orders are realised; mm arm64 and ppc64 want their own port */
     bool ctrl;           /* see struct mm */
+    bool faults;         /* CHOICE_FAULT is asked: a futexsleep may return for no reason */
     bool eager_clock;    /* time may jump to the next timed event while threads could run */
     uint64_t seed;       /* of host_seed64 */
     uint64_t steps_max;  /* points of a run; 0: 1,000,000 */

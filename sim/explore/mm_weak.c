@@ -376,8 +376,10 @@ static uint32_t visible(uint32_t l, uint64_t bound, uint32_t *out)
 static uint32_t pick_visible(uint32_t l, uint64_t bound)
 {
     uint32_t seen[MM_HISTORY_MAX + 1];
-    uint32_t i = ask(CHOICE_LOAD, visible(l, bound, seen));
+    uint32_t n = visible(l, bound, seen);
 
+    assert(n > 0); /* the newest is always there */
+    uint32_t i = ask(CHOICE_LOAD, n);
     mm.stats.stale_loads += i != 0;
     return seen[i];
 }

@@ -178,8 +178,9 @@ static int bad(const struct reader *r, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    return fail(r->f, E_SCHEDULE, "%s:%u:%u: %s", r->name, r->line,
-                (unsigned)(r->at - r->line_start) + 1, text);
+    fail(r->f, E_SCHEDULE, "%s:%u:%u: %s", r->name, r->line, (unsigned)(r->at - r->line_start) + 1,
+         text);
+    return -E_SCHEDULE;
 }
 
 static bool at_eol(const struct reader *r) { return r->at == r->end || *r->at == '\n'; }
@@ -366,6 +367,8 @@ static int read_end(struct reader *r, const struct schedule *s)
 int schedule_parse(struct schedule *s, struct failure *f, const char *name, const char *text,
                    size_t size)
 {
+    if (text == NULL) /* an empty file */
+        text = "";
     struct reader r = {name, text, text + size, text, 1, f};
     uint64_t expected;
     int rc = read_magic(&r);

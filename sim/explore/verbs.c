@@ -220,13 +220,21 @@ void ex_signalm_(struct hostm *hm)
         cut_burst(t, at);
 }
 
+/* Does something go wrong that may go wrong? */
+static bool fault(void)
+{
+    struct choice c = {.kind = CHOICE_FAULT, .n = 2, .step = ex.steps};
+
+    return ex.o.faults && choose(&ex.ch, &c) != 0;
+}
+
 void ex_futexsleep_(uint32_t *addr, uint32_t val, int64_t ns)
 {
     ex_point_();
     ex_spend_(cost(COST_futex_sleep));
     uint32_t seen = (uint32_t)mm_kernel_read(ex_tid(), addr, sizeof(*addr));
     ex_note_(ex_tid(), OP_futexsleep, addr, seen);
-    if (seen != val)
+    if (seen != val || fault())
         return;
     ex.cur->futex = addr;
     ex_wait_(WAIT_FUTEX, until(ns));

@@ -278,10 +278,41 @@ TEST_CASE(Limits, RunningAllocatesNothing)
     ex_free();
 }
 
+static void sleeper(void *arg);
+
+/* With faults, a futexsleep that nobody ends may still return: the run ends; without, it is idle.
+ */
+TEST_CASE(Fault, AFutexSleepMayReturnForNoReason)
+{
+    for (int faults = 0; faults < 2; faults++) {
+        struct ex_opts o = {.faults = faults, .memory_max = 1 << 20};
+        struct strategy_dfs d;
+        int ended = 0, idle = 0;
+        CHECK(ex_init(NULL, &o));
+        strategy_dfs_init(&d, frames, FRAMES, DFS_UNBOUNDED);
+        while (ex_begin(&d.s)) {
+            ex_start(NULL, sleeper, NULL);
+            enum ex_why why = ex_run();
+            ended += why == EX_DONE;
+            idle += why == EX_IDLE;
+            ex_end();
+        }
+        CHECK_EQ(idle, 1);
+        CHECK_EQ(ended, faults);
+        ex_free();
+    }
+}
+
 /* Below the cases: host.h's throw would hide the harness's words otherwise. */
 #include <host.h>
 
 static ATOMIC(uint32_t) never;
+
+static void sleeper(void *arg)
+{
+    (void)arg;
+    futexsleep(&never, 0, -1);
+}
 
 static void spin(void *arg)
 {
