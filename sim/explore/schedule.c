@@ -249,7 +249,7 @@ static int want_eol(struct reader *r)
 
 static int read_magic(struct reader *r)
 {
-    uint64_t version;
+    uint64_t version = 0;
     int rc;
 
     if (!is_word(r, magic))
@@ -299,7 +299,7 @@ static int read_pair(struct reader *r, struct schedule *s)
 static int read_answer(struct reader *r, struct schedule *s, size_t expected)
 {
     const char *letter = *r->at != '\0' ? strchr(choice_letters, *r->at) : NULL;
-    uint64_t n, pick, times = 1;
+    uint64_t n = 0, pick = 0, times = 1;
     int rc;
 
     if (letter == NULL)
@@ -370,7 +370,7 @@ int schedule_parse(struct schedule *s, struct failure *f, const char *name, cons
     if (text == NULL) /* an empty file */
         text = "";
     struct reader r = {name, text, text + size, text, 1, f};
-    uint64_t expected;
+    uint64_t expected = 0;
     int rc = read_magic(&r);
 
     while (rc == 0 && !is_word(&r, "answers"))
