@@ -58,9 +58,15 @@ static void sample(struct sampler *s)
         s->interval_ps *= 2;
 }
 
-static void to_store(void *arg, const struct event_rec *recs, size_t count)
+static void to_outputs(void *arg, const struct event_rec *recs, size_t count)
 {
-    store_sink(arg, recs, count);
+    struct outputs *out = arg;
+    if (out->db != NULL)
+        store_sink(out->db, recs, count);
+    if (out->jsonl != NULL)
+        export_sink(out->jsonl, recs, count);
+    if (out->chrome != NULL)
+        export_sink(out->chrome, recs, count);
 }
 
 static int64_t begin(struct failure *f, const struct machine *m, const struct run_opts *o,
@@ -90,19 +96,19 @@ static int64_t begin(struct failure *f, const struct machine *m, const struct ru
 }
 
 bool run_recorded(struct failure *f, struct run *r, const struct machine *m,
-                  const struct run_opts *o, struct store *db, bool summary, int64_t *id)
+                  const struct run_opts *o, struct outputs *out, int64_t *id)
 {
-    if (db == NULL)
-        return run_all(f, r, o);
     struct run_opts with = *o;
-    *id = begin(f, m, o, db, summary);
-    if (*id == 0)
+    if (out->db != NULL && (*id = begin(f, m, o, out->db, out->summary)) == 0)
         return false;
-    with.sink = to_store;
-    with.arg = db;
+    if (out->db != NULL || out->jsonl != NULL || out->chrome != NULL)
+        with.sink = to_outputs;
+    with.arg = out;
+    if (out->db == NULL)
+        return run_all(f, r, &with);
     if (!run_start(f, r, &with))
         return false;
-    struct sampler s = {.db = db, .r = r, .interval_ps = (uint64_t)INTERVAL_NS * PS_PER_NS};
+    struct sampler s = {.db = out->db, .r = r, .interval_ps = (uint64_t)INTERVAL_NS * PS_PER_NS};
     for (s.now_ps = s.interval_ps; run_to(r, s.now_ps); s.now_ps += s.interval_ps)
         sample(&s);
     run_end(r);

@@ -5,11 +5,18 @@
 /* A run that is recorded into a store while it runs, with samples at regular virtual times. */
 
 #include "cli/machine.h"
+#include "replay/export.h"
 #include "replay/store.h"
 
-/* Like run_all; with db NULL it is just that. The caller then calls store_finish. summary: no rows
- * per record. Gives the run's number in *id. */
+/* Where records go; all may be NULL. */
+struct outputs {
+    struct store *db;
+    bool summary; /* db: no rows per record */
+    struct export *jsonl, *chrome;
+};
+
+/* Like run_all. With a store the caller then calls store_finish; *id is the run's number there. */
 bool run_recorded(struct failure *f, struct run *r, const struct machine *m,
-                  const struct run_opts *o, struct store *db, bool summary, int64_t *id);
+                  const struct run_opts *o, struct outputs *out, int64_t *id);
 
 #endif

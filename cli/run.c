@@ -12,8 +12,8 @@ struct run_args {
     struct machine m;
     struct run_opts o;
     int64_t runs, schedtrace_ns;
-    const char *db_path;
-    struct store *db;
+    const char *db_path, *jsonl_path, *chrome_path;
+    struct outputs out;
     bool prints, json, scheddetail;
 };
 
@@ -57,10 +57,10 @@ static int one(struct run_args *a, cJSON *list)
     struct failure f = {0};
     struct complaints c;
     int64_t id = 0;
-    if (!run_recorded(&f, &r, &a->m, &a->o, a->db, /*summary*/ false, &id))
+    if (!run_recorded(&f, &r, &a->m, &a->o, &a->out, &id))
         cli_fail(&f);
     complaints_of(a->m.scenario, &a->o, &r.result, &c);
-    if (a->db != NULL && !store_finish(a->db, &f, &r.result, c.text))
+    if (a->out.db != NULL && !store_finish(a->out.db, &f, &r.result, c.text))
         cli_fail(&f);
     if (!a->prints && !a->json && a->runs == 1 && r.result.out_size > 0) {
         fwrite(r.result.out, 1, r.result.out_size, stdout);
@@ -82,6 +82,30 @@ static void print_json(cJSON *list, int64_t runs)
     cJSON_free(text);
 }
 
+static void open_outputs(struct run_args *a)
+{
+    struct failure f = {0};
+    const struct program *program = &a->m.scenario->program;
+    if (a->db_path != NULL && (a->out.db = store_open(&f, a->db_path, STORE_WRITE)) == NULL)
+        cli_fail(&f);
+    if (a->runs > 1 && (a->jsonl_path != NULL || a->chrome_path != NULL))
+        cli_die(EXIT_USAGE, "--jsonl and --perfetto hold one run: --runs 1");
+    if (a->jsonl_path != NULL &&
+        (a->out.jsonl = export_open(&f, a->jsonl_path, EXPORT_JSONL, program)) == NULL)
+        cli_fail(&f);
+    if (a->chrome_path != NULL &&
+        (a->out.chrome = export_open(&f, a->chrome_path, EXPORT_CHROME, program)) == NULL)
+        cli_fail(&f);
+}
+
+static void close_outputs(struct run_args *a)
+{
+    struct failure f = {0};
+    store_close(a->out.db);
+    if (!export_close(a->out.jsonl, &f) || !export_close(a->out.chrome, &f))
+        cli_fail(&f);
+}
+
 static int worse(int a, int b) { return a > b ? a : b; }
 
 int verb_run(const struct verb *v, int argc, char **argv)
@@ -92,6 +116,8 @@ int verb_run(const struct verb *v, int argc, char **argv)
         {"runs", "N", "so many runs, with seeds from --seed on", OPT_INT, &a.runs},
         {"db", "FILE", "record everything into this SQLite file (docs/store.md)", OPT_TEXT,
          &a.db_path},
+        {"jsonl", "FILE", "records as JSON lines; - is standard output", OPT_TEXT, &a.jsonl_path},
+        {"perfetto", "FILE", "records for ui.perfetto.dev (Chrome JSON)", OPT_TEXT, &a.chrome_path},
         {"schedtrace", "TIME", "SCHED lines as GODEBUG=schedtrace prints them, on stderr", OPT_TIME,
          &a.schedtrace_ns},
         {"scheddetail", NULL, "... with GODEBUG=scheddetail=1", OPT_FLAG, &a.scheddetail},
@@ -109,9 +135,7 @@ int verb_run(const struct verb *v, int argc, char **argv)
     a.o.sched_line = to_stderr;
     if (a.prints)
         a.o.print = to_stdout;
-    struct failure f = {0};
-    if (a.db_path != NULL && (a.db = store_open(&f, a.db_path, STORE_WRITE)) == NULL)
-        cli_fail(&f);
+    open_outputs(&a);
     cJSON *list = cJSON_CreateArray();
     int status = EXIT_CLEAN;
     uint64_t seed = a.o.seed;
@@ -122,7 +146,7 @@ int verb_run(const struct verb *v, int argc, char **argv)
     if (a.json)
         print_json(list, a.runs);
     cJSON_Delete(list);
-    store_close(a.db);
+    close_outputs(&a);
     scenario_free(a.m.scenario);
     return status;
 }

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "replay/export.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/analysis.h"
+
+enum { NS = 1000, BUFFER = 1 << 20, PID_PS = 1, PID_SPANS = 2 };
+
+struct export
+{
+    FILE *out;
+    char *path, *buffer;
+    enum export_kind kind;
+    const struct program *program;
+    struct map gs;    /* goid -> start of its stretch (at), group (a), P + 1 while it runs (b),
+                         runnable (c) */
+    struct map spans; /* (key, span) -> begin in ns, goid (a) */
+    uint64_t last_span;
+    uint64_t records;
+    int64_t runnable;
+};
+
+/* ---- JSON's text ---- */
+
+static void put_text(FILE *out, const char *s)
+{
+    fputc('"', out);
+    for (; *s != 0; s++) {
+        unsigned char ch = (unsigned char)*s;
+        if (ch == '"' || ch == '\\')
+            fputc('\\', out);
+        if (ch < ' ')
+            fprintf(out, "\\u%04x", ch);
+        else
+            fputc(ch, out);
+    }
+    fputc('"', out);
+}
+
+/* ---- JSON lines ---- */
+
+static void put_argument(FILE *out, const char *name, uint64_t value)
+{
+    if (name[0] != 0)
+        fprintf(out, ",\"%s\":%" PRIu64, name, value);
+}
+
+static void put_line(struct export *e, const struct event_rec *r)
+{
+    const struct event_info *info = &event_infos[r->type];
+    fprintf(e->out, "{\"time_ns\":%" PRIu64 ".%03u,\"event\":\"%s\"", r->time / NS,
+            (unsigned)(r->time % NS), info->name);
+    if (r->m != EVENT_NO_M)
+        fprintf(e->out, ",\"m\":%u", r->m);
+    if (r->p != EVENT_NO_P)
+        fprintf(e->out, ",\"p\":%u", r->p);
+    if (r->g != EVENT_NO_G)
+        fprintf(e->out, ",\"g\":%" PRIu32, r->g);
+    if (r->type == EV_G_CREATE) {
+        fputs(",\"group\":", e->out);
+        put_text(e->out, analysis_group_name(e->program, analysis_group(e->program, r)));
+    } else {
+        put_argument(e->out, info->arg[0], r->a);
+    }
+    put_argument(e->out, info->arg[1], r->b);
+    put_argument(e->out, info->arg[2], r->c);
+    fputs("}\n", e->out);
+}
+
+/* ---- Chrome JSON ---- */
+
+static void begin_event(struct export *e) { fputs(e->records++ > 0 ? ",\n" : "\n", e->out); }
+
+/* Microseconds with three digits: nanoseconds. */
+static void put_time(FILE *out, const char *name, uint64_t ns)
+{
+    fprintf(out, ",\"%s\":%" PRIu64 ".%03u", name, ns / 1000, (unsigned)(ns % 1000));
+}
+
+static void put_slice(struct export *e, const char *name, uint32_t g, int pid, uint32_t tid,
+                      uint64_t begin_ns, uint64_t end_ns)
+{
+    begin_event(e);
+    fputs("{\"ph\":\"X\",\"name\":", e->out);
+    put_text(e->out, name);
+    fprintf(e->out, ",\"pid\":%d,\"tid\":%" PRIu32, pid, tid);
+    put_time(e->out, "ts", begin_ns);
+    put_time(e->out, "dur", end_ns - begin_ns);
+    fprintf(e->out, ",\"args\":{\"g\":%" PRIu32 "}}", g);
+}
+
+/* A goroutine becomes runnable, or stops being it. */
+static void put_runnable(struct export *e, const struct event_rec *r, uint32_t is)
+{
+    struct map_slot *s = map_find(&e->gs, r->g, 0);
+    if (s == NULL || s->c == is)
+        return;
+    s->c = is;
+    e->runnable += is ? 1 : -1;
+    begin_event(e);
+    fprintf(e->out, "{\"ph\":\"C\",\"name\":\"runnable\",\"pid\":%d", PID_PS);
+    put_time(e->out, "ts", r->time / NS);
+    fprintf(e->out, ",\"args\":{\"goroutines\":%" PRId64 "}}", e->runnable);
+}
+
+static void put_name(struct export *e, int pid, const char *name)
+{
+    begin_event(e);
+    fprintf(e->out,
+            "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"%s\"}}", pid,
+            name);
+}
+
+static void g_starts(struct export *e, const struct event_rec *r)
+{
+    struct map_slot *s = map_find(&e->gs, r->g, 0);
+    if (s == NULL || r->p == EVENT_NO_P)
+        return;
+    s->at = r->time;
+    s->b = (uint32_t)r->p + 1;
+}
+
+static void g_stops(struct export *e, const struct event_rec *r)
+{
+    struct map_slot *s = map_find(&e->gs, r->g, 0);
+    if (s == NULL || s->b == 0)
+        return;
+    put_slice(e, analysis_group_name(e->program, s->a), r->g, PID_PS, s->b - 1, s->at / NS,
+              r->time / NS);
+    s->b = 0;
+}
+
+static void span_begins(struct export *e, const struct event_rec *r)
+{
+    struct map_slot *s;
+    if (r->b >= e->program->nspans)
+        return;
+    if (r->c == 1) {
+        s = map_find(&e->spans, e->last_span, r->b);
+        if (s != NULL)
+            s->at = r->a;
+        return;
+    }
+    s = map_put(&e->spans, r->a, r->b);
+    s->at = r->time / NS;
+    s->a = r->g;
+    e->last_span = r->a;
+}
+
+static void span_ends(struct export *e, const struct event_rec *r)
+{
+    struct map_slot *s = r->b < e->program->nspans ? map_find(&e->spans, r->a, r->b) : NULL;
+    if (s == NULL)
+        return;
+    put_slice(e, e->program->spans[r->b], s->a, PID_SPANS, s->a, s->at, r->time / NS);
+    map_take(&e->spans, s);
+}
+
+static void put_chrome(struct export *e, const struct event_rec *r)
+{
+    switch ((enum event_type)r->type) {
+    case EV_G_CREATE:
+        map_put(&e->gs, r->g, 0)->a = analysis_group(e->program, r);
+        put_runnable(e, r, r->c != 2);
+        break;
+    case EV_G_START:
+        g_starts(e, r);
+        put_runnable(e, r, 0);
+        break;
+    case EV_G_SYSCALL_EXIT:
+        if (r->c != 0)
+            g_starts(e, r);
+        else
+            put_runnable(e, r, 1);
+        break;
+    case EV_G_READY: put_runnable(e, r, 1); break;
+    case EV_G_GOSCHED:
+    case EV_G_PREEMPT:
+        g_stops(e, r);
+        put_runnable(e, r, 1);
+        break;
+    case EV_G_PARK:
+    case EV_G_SYSCALL_ENTER: g_stops(e, r); break;
+    case EV_G_EXIT:
+        g_stops(e, r);
+        map_take(&e->gs, map_put(&e->gs, r->g, 0));
+        break;
+    case EV_SPAN_BEGIN: span_begins(e, r); break;
+    case EV_SPAN_END: span_ends(e, r); break;
+    default: break;
+    }
+}
+
+/* ---- life ---- */
+
+struct export *export_open(struct failure *f, const char *path, enum export_kind kind,
+                           const struct program *program)
+{
+    FILE *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+    if (out == NULL) {
+        fail(f, E_IO, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    struct export *e = run_alloc(sizeof *e);
+    *e = (struct export){.out = out, .path = strdup(path), .kind = kind, .program = program};
+    if (out != stdout) {
+        e->buffer = run_alloc(BUFFER);
+        setvbuf(out, e->buffer, _IOFBF, BUFFER);
+    }
+    if (kind == EXPORT_CHROME) {
+        fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
+        put_name(e, PID_PS, "Ps");
+        put_name(e, PID_SPANS, "spans");
+    }
+    return e;
+}
+
+void export_sink(void *arg, const struct event_rec *recs, size_t count)
+{
+    struct export *e = arg;
+    for (size_t i = 0; i < count; i++)
+        (e->kind == EXPORT_JSONL ? put_line : put_chrome)(e, &recs[i]);
+}
+
+bool export_close(struct export *e, struct failure *f)
+{
+    if (e == NULL)
+        return true;
+    if (e->kind == EXPORT_CHROME)
+        fputs("\n]}\n", e->out);
+    bool ok = fflush(e->out) == 0 && !ferror(e->out);
+    if (e->out != stdout && fclose(e->out) != 0)
+        ok = false;
+    if (!ok)
+        fail(f, E_IO, "%s: cannot be written: %s", e->path, strerror(errno));
+    map_release(&e->gs);
+    map_release(&e->spans);
+    free(e->buffer);
+    free(e->path);
+    free(e);
+    return ok;
+}
