@@ -24,9 +24,10 @@ struct vm_front {
 };
 
 struct vm_hot {
-    uint64_t now;     /* the running thread's clock, ps */
-    uint64_t horizon; /* it may perform points while now < horizon */
-    uint64_t bit;     /* of the CPU it runs on, in the masks below */
+    /* Of their own type: a store to any uint64_t of the model would otherwise force a reload. */
+    unsigned long long now;     /* the running thread's clock, ps */
+    unsigned long long horizon; /* it may perform points while now < horizon */
+    uint64_t bit;               /* of the CPU it runs on, in the masks below */
     /* One mask per 64-byte line of the arena: the CPUs (modulo 64) that hold the line. One bit:
      * that CPU may write. */
     uint64_t *lines;
