@@ -344,6 +344,7 @@ static void unlockAndRun(struct timer *t, int64_t now)
         badTimer();
     timer_fn f = t->f;
     void *arg = t->arg;
+    __builtin_prefetch(arg); /* f needs it after the heap is in order again */
     uint64_t seq = t->seq;
     int64_t when = t->when, delay = now - when;
     struct timers *ts = t->ts;

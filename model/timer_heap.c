@@ -97,6 +97,7 @@ static void heap_pop(struct timers *ts)
     if (ts->n > 0) {
         ts->heap[0] = ts->heap[ts->n];
         siftDown(ts, 0);
+        __builtin_prefetch(ts->heap[0].timer); /* the next to run: in a storm they are all cold */
     }
 }
 

@@ -432,6 +432,7 @@ static void runOneTimer(struct timers *ts, struct timer *t, int64_t now)
 {
     timer_fn f = t->f;
     void *arg = t->arg;
+    __builtin_prefetch(arg); /* f needs it after the heap is in order again */
     uint64_t seq = t->seq;
     int64_t when = t->when;
     if (t->period > 0) {
