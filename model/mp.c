@@ -24,7 +24,7 @@ static int64_t mReserveID(void)
 {
     int64_t id = sched->mnext++;
     if (id >= rt->ms_cap)
-        throw("mReserveID: out of M ids");
+        finding(FIND_LIMIT, "more threads in one run than the simulation has room for");
     checkmcount();
     return id;
 }

@@ -3,7 +3,7 @@
 #include "api.h"
 #include "interp.h"
 
-enum { M_IDS_MAX = 1 << 20 };
+enum { M_IDS_MAX = 1 << 16 }; /* threads of one run, ended ones included */
 
 static void init_locks(void)
 {
