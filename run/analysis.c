@@ -113,8 +113,19 @@ static void p_charge(struct pclock *p, uint64_t now)
 {
     if (now <= p->since)
         return;
-    p->ps[class_of(p)] += now - p->since;
+    if (!p->gone)
+        p->ps[class_of(p)] += now - p->since;
     p->since = now;
+}
+
+static void p_resize(struct analysis *a, uint32_t count, uint64_t now)
+{
+    if (count > 0)
+        p_of(a, count - 1, now);
+    for (size_t i = 0; i < a->nps; i++) {
+        p_charge(&a->ps[i], now);
+        a->ps[i].gone = i >= count;
+    }
 }
 
 static void p_enter(struct analysis *a, const struct event_rec *r, enum p_class state)
@@ -304,6 +315,7 @@ static void feed_p(struct analysis *a, const struct event_rec *r)
             p_leave(a, r->p, r->time);
         break;
     case EV_P_RETAKE: retaken(a, r); break;
+    case EV_P_RESIZE: p_resize(a, r->c, r->time); break;
     case EV_M_SPIN_BEGIN: p_enter(a, r, PC_SPIN); break;
     case EV_M_SPIN_END: p_spun(a, r); break;
     case EV_GC_ASSIST: p_assisted(a, r); break;

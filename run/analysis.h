@@ -24,6 +24,7 @@ struct pclock {
     uint64_t since;
     uint8_t state; /* enum p_class, without the two that lie over it */
     bool off_cpu, throttled;
+    bool gone; /* GOMAXPROCS shrank */
     uint64_t ps[PC_COUNT];
 };
 

@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Goal: the command keeps its promises to people and scripts: exit statuses, suggestions, JSON, the
+line that repeats a run, results that do not depend on --jobs. Method: run it and look.
+
+usage: command_test.py GMPSIM
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+GMPSIM = os.path.abspath(sys.argv.pop(1))
+SERVICE = {
+    "name": "small service", "why": "test", "procs": 2,
+    "objects": {"wg": "waitgroup", "mu": "mutex"},
+    "funcs": {"handle": [
+        {"span": "request", "do": [{"cpu": {"exp": "30us"}}, {"lock": "mu"}, {"cpu": "1us"},
+                                   {"unlock": "mu"}, {"sleep": {"exp": "200us"}}]},
+        {"done": "wg"}]},
+    "main": [{"add": "wg", "n": 300},
+             {"loop": 300, "do": [{"go": "handle", "group": "request"}, {"sleep": "20us"}]},
+             {"wait": "wg"}],
+}
+HELLO = {"name": "hello", "why": "test", "main": [{"print": "hello"}]}
+DEADLOCK = {"name": "stuck", "why": "test", "objects": {"c": {"chan": 0}},
+            "main": [{"recv": "c"}]}
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        for name, content in (("service", SERVICE), ("hello", HELLO), ("stuck", DEADLOCK)):
+            with open(self.path(name + ".json"), "w", encoding="utf-8") as f:
+                json.dump(content, f)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def run_it(self, *args, status=0, env=None):
+        done = subprocess.run([GMPSIM, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              cwd=self.folder.name, env={**os.environ, **(env or {})},
+                              timeout=120, check=False)
+        out, err = done.stdout.decode(), done.stderr.decode()
+        self.assertEqual(done.returncode, status, out + err)
+        return out, err
+
+
+class Usage(Case):
+    def test_every_verb_has_help_with_an_example(self):
+        verbs = re.findall(r"^  ([a-z]+) ", self.run_it("--help")[0], re.M)
+        self.assertIn("run", verbs)
+        for verb in verbs:
+            out, _ = self.run_it(verb, "--help")
+            self.assertIn("usage: gmpsim " + verb, out)
+            self.assertIn("Example", out)
+
+    def test_version(self):
+        self.assertRegex(self.run_it("--version")[0], r"^gmpsim \d+\.\d+\.\d+\n$")
+
+    def test_mistakes_are_suggested_away_with_status_2(self):
+        for args, hint in (
+                (["rnu", "x"], "did you mean run"),
+                (["run", "--porcs", "2", "hello.json"], "did you mean --procs"),
+                (["run", "--json=x", "hello.json"], "takes no argument"),
+                (["run", "--profile", "go1.99", "hello.json"], "want go1.13"),
+                (["run", "--rule", "needspining=off", "hello.json"], "did you mean needspinning"),
+                (["run", "--rule", "needspinning=7", "hello.json"], "out of range"),
+                (["run", "--until", "5", "hello.json"], "want a duration"),
+                (["run", "--cpus", "0", "hello.json"], "want 1 to"),
+                (["run", "--quota", "x", "hello.json"], "want CPUs"),
+                (["run", "--seed", "-1", "hello.json"], "want a number"),
+                (["run"], "an argument is missing"),
+                (["run", "a", "b"], "too many arguments"),
+                (["run", "no-such-file.json"], "no-such-file.json"),
+                (["run", "--procs"], "needs an argument"),
+                (["plot", "x.db", "latencies"], "did you mean latency"),
+                (["scenarios", "chek"], "did you mean check"),
+                (["whatif", "service.json", "--procs", "1,x"], "want numbers"),
+                ([], "usage")):
+            with self.subTest(args):
+                out, err = self.run_it(*args, status=2)
+                self.assertEqual(out, "")
+                self.assertIn(hint, err)
+
+    def test_a_seed_that_the_environment_got_wrong(self):
+        _, err = self.run_it("run", "hello.json", status=2, env={"GMPSIM_SEED": "x"})
+        self.assertIn("GMPSIM_SEED", err)
+
+    def test_a_full_disk_on_standard_output(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([GMPSIM, "run", self.path("service.json")], stdout=full,
+                                  stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 2)
+
+
+class Run(Case):
+    def test_prints_alone(self):
+        self.assertEqual(self.run_it("run", "--prints", "hello.json"), ("hello\n", ""))
+
+    def test_a_finding_has_status_1_and_names_who_waits(self):
+        out, _ = self.run_it("run", "stuck.json", status=1)
+        self.assertIn("all goroutines are asleep - deadlock!", out)
+        self.assertIn("goroutine 1 [chan receive] main", out)
+
+    def test_an_expected_finding_has_status_0(self):
+        with open(self.path("expected.json"), "w", encoding="utf-8") as f:
+            json.dump({**DEADLOCK, "expect": {"end": "deadlock"}}, f)
+        self.assertIn("as expected", self.run_it("run", "expected.json")[0])
+
+    def test_the_repeat_line_repeats(self):
+        out, _ = self.run_it("run", "service.json", "--profile", "go1.22", "--procs", "3",
+                             "--cpus", "2", "--quota", "1.5", "--rule", "needspinning=off",
+                             "--seed", "0x2a")
+        line = re.search(r"^repeat: gmpsim (.*)$", out, re.M).group(1)
+        self.assertIn("--seed 42", line)
+        again, _ = self.run_it(*line.split())
+        self.assertEqual(out, again)
+
+    def test_seeds(self):
+        def fingerprint(*args, env=None):
+            out, _ = self.run_it("run", "--json", "service.json", *args, env=env)
+            return json.loads(out)["fingerprint"]
+        seven = fingerprint("--seed", "7")
+        self.assertEqual(seven, fingerprint(env={"GMPSIM_SEED": "7"}))
+        self.assertNotEqual(seven, fingerprint("--seed", "8"))
+        self.assertEqual(seven, fingerprint("--seed", "7", env={"GMPSIM_SEED": "9"}))
+
+    def test_runs_have_the_fingerprints_of_single_runs(self):
+        many = json.loads(self.run_it("run", "--json", "--runs", "3", "service.json")[0])
+        for k, run in enumerate(many):
+            one = json.loads(self.run_it("run", "--json", "--seed", str(k + 1),
+                                         "service.json")[0])
+            self.assertEqual(run, one)
+
+    def test_json_agrees_with_the_text(self):
+        text, _ = self.run_it("run", "service.json")
+        run = json.loads(self.run_it("run", "--json", "service.json")[0])
+        self.assertIn("fingerprint " + run["fingerprint"], text)
+        self.assertEqual(run["spans"]["request"]["count"], 300)
+        self.assertEqual(run["groups"]["request"]["ended"], 300)
+        total = sum(run["p_ns"].values())
+        self.assertAlmostEqual(total / run["makespan_ns"], 2, delta=0.01)
+        self.assertEqual(run["counters"]["goexited"], 300)
+
+    def test_records_do_not_change_the_run(self):
+        plain = json.loads(self.run_it("run", "--json", "service.json")[0])
+        recorded = json.loads(self.run_it("run", "--json", "service.json", "--db", "x.db",
+                                          "--jsonl", "x.jsonl", "--perfetto", "x.json")[0])
+        self.assertEqual(plain, recorded)
+
+    def test_json_lines(self):
+        self.run_it("run", "service.json", "--jsonl", "x.jsonl")
+        with open(self.path("x.jsonl"), encoding="utf-8") as f:
+            records = [json.loads(line) for line in f]
+        created = [r for r in records if r["event"] == "g_create"]
+        self.assertEqual(sum(r["group"] == "request" for r in created), 300)
+        self.assertEqual(sum(r["event"] == "span_end" for r in records), 300)
+        times = [r["time_ns"] for r in records]
+        self.assertGreater(times[-1], times[0])
+
+    def test_perfetto(self):
+        self.run_it("run", "service.json", "--perfetto", "x.json")
+        with open(self.path("x.json"), encoding="utf-8") as f:
+            events = json.load(f)["traceEvents"]
+        spans = [e for e in events if e["ph"] == "X" and e["pid"] == 2]
+        self.assertEqual(len(spans), 300)
+        tracks = {}
+        for e in events:
+            if e["ph"] == "X" and e["pid"] == 1:
+                tracks.setdefault(e["tid"], []).append((e["ts"], e["ts"] + e["dur"]))
+        self.assertEqual(sorted(tracks), [0, 1])
+        for slices in tracks.values():
+            slices.sort()
+            for (_, end), (begin, _) in zip(slices, slices[1:]):
+                self.assertLessEqual(end, begin + 1e-6)  # a P runs one goroutine at a time
+        counts = [e["args"]["goroutines"] for e in events if e["ph"] == "C"]
+        self.assertGreaterEqual(min(counts), 0)
+        self.assertEqual(counts[-1], 0)
+
+    def test_a_time_limit_of_the_users_is_no_finding(self):
+        out, _ = self.run_it("run", "service.json", "--until", "1ms")
+        self.assertIn("time limit", out)
+        self.assertIn("makespan 1.000ms", out)
+
+
+class Grid(Case):
+    def test_the_result_does_not_depend_on_jobs(self):
+        args = ["whatif", "service.json", "--procs", "1,2,4", "--profile", "go1.19,latest",
+                "--runs", "3", "--json"]
+        one, _ = self.run_it(*args, "--jobs", "1")
+        many, _ = self.run_it(*args, "--jobs", "7", "--db", "w.db")
+        self.assertEqual(one, many)
+        cells = json.loads(one)
+        self.assertEqual([(c["profile"], c["procs"]) for c in cells],
+                         [(p, n) for p in ("go1.19", "go1.27") for n in (1, 2, 4)])
+        rows = self.run_it("query", "w.db", "SELECT count(*), count(DISTINCT seed) FROM whatif")[0]
+        self.assertEqual(rows, "36\t3\n")  # 18 runs, a row per span and one for the run queues
+
+    def test_a_cell_is_the_mean_of_its_runs(self):
+        cell = json.loads(self.run_it("whatif", "service.json", "--procs", "2", "--runs", "3",
+                                      "--json")[0])[0]
+        runs = json.loads(self.run_it("run", "service.json", "--runs", "3", "--json")[0])
+        mean = sum(r["spans"]["request"]["p99"] for r in runs) / 3
+        self.assertAlmostEqual(cell["series"]["request"]["p99"]["mean"], mean)
+        self.assertGreater(cell["series"]["request"]["p99"]["half"], 0)
+
+
+class Inspect(Case):
+    def test_queues_and_goroutines_agree(self):
+        state = json.loads(self.run_it("inspect", "service.json", "--at", "2ms", "--json")[0])
+        self.assertEqual(state["time_ns"], 2000000)
+        queued = set(state["global_queue"])
+        for p in state["ps"]:
+            queued |= set(p["ring"]) | ({p["runnext"]} - {0})
+        status = {g["goid"]: g["status"] for g in state["goroutines"]}
+        self.assertGreater(len(status), 3)
+        for goid in queued & set(status):
+            self.assertEqual(status[goid], "runnable")
+        running = {p["runs"] for p in state["ps"]} - {0}
+        for goid in running & set(status):
+            self.assertIn(status[goid], ("running", "syscall", "waiting", "runnable"))
+
+    def test_after_the_end(self):
+        _, err = self.run_it("inspect", "hello.json", "--at", "1s")
+        self.assertIn("had ended", err)
+
+
+class Doctor(Case):
+    def test_two_processes_agree(self):
+        first, _ = self.run_it("doctor", "--fingerprints")
+        self.assertGreaterEqual(len(first.splitlines()), 12)
+        self.assertEqual(first, self.run_it("doctor", "--fingerprints")[0])
+        self.assertIn("every world repeats", self.run_it("doctor")[0])
+
+
+class Scenarios(Case):
+    def test_check_finds_what_does_not_hold(self):
+        out, _ = self.run_it("scenarios", "check", "hello.json", "--repeat", "2")
+        self.assertIn("0 of 1 runs not as expected", out)
+        out, _ = self.run_it("scenarios", "check", "hello.json", "stuck.json", status=1)
+        self.assertIn("1 of 2 runs not as expected", out)
+        self.assertIn("stuck.json: go1.27: deadlock", out)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[1:])

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Goal: a run's result says what happened, and looking does not change it. Method: small scenarios
+ * whose outcome is known. */
+#include <string.h>
+
+#include "harness.h"
+#include "run/run.h"
+#include "run/window.h"
+
+static struct run r;
+
+static struct scenario *load(const char *text, struct run_opts *o)
+{
+    struct failure f = {0};
+    struct scenario *s = scenario_load(&f, "test", text, strlen(text));
+    if (s == NULL)
+        FAIL_CASE("%s", f.text);
+    CHECK(run_opts_of(&f, s, 0, o));
+    o->catch_throws = true;
+    return s;
+}
+
+static const char *const workers =
+    "{\"name\": \"w\", \"why\": \"w\", \"procs\": 2, \"objects\": {\"wg\": \"waitgroup\","
+    " \"mu\": \"mutex\"}, \"funcs\": {\"work\": [{\"span\": \"s\", \"do\": [{\"cpu\": \"20us\"},"
+    " {\"lock\": \"mu\"}, {\"cpu\": \"5us\"}, {\"unlock\": \"mu\"}, {\"sleep\": \"2ms\"}]},"
+    " {\"done\": \"wg\"}]}, \"main\": [{\"add\": \"wg\", \"n\": 50}, {\"go\": \"work\","
+    " \"count\": 50, \"group\": \"workers\"}, {\"wait\": \"wg\"}]}";
+
+TEST_CASE(Run, TimesOfPsAndGroupsAddUp)
+{
+    struct run_opts o;
+    struct failure f = {0};
+    struct scenario *s = load(workers, &o);
+    CHECK(run_all(&f, &r, &o));
+    const struct run_result *q = &r.result;
+    CHECK_EQ(q->end, RUN_FINISHED);
+    uint64_t sum = 0;
+    for (int c = 0; c < PC_COUNT; c++)
+        sum += q->p_ps[c];
+    CHECK(sum <= 2 * q->now_ps);
+    CHECK(sum > 2 * q->now_ps - 2 * 1000000); /* but for the first microsecond */
+    CHECK(q->p_ps[PC_USER] >= UINT64_C(50) * 25 * 1000000);
+    CHECK_EQ(q->spans[0].latency->count, 50);
+    CHECK(q->spans[0].latency->min >= 2025000);
+    const struct run_group *g = NULL;
+    for (size_t i = 0; i < q->ngroups; i++)
+        if (strcmp(q->groups[i].name, "workers") == 0)
+            g = &q->groups[i];
+    CHECK(g != NULL);
+    CHECK_EQ(g->created, 50);
+    CHECK_EQ(g->exited, 50);
+    CHECK(g->waiting_ps >= UINT64_C(50) * 2000000000);
+    run_free(&r);
+    scenario_free(s);
+}
+
+TEST_CASE(Run, LookingOnTheWayDoesNotChangeIt)
+{
+    struct run_opts o;
+    struct failure f = {0};
+    struct scenario *s = load(workers, &o);
+    uint64_t fingerprints[3];
+    for (int i = 0; i < 3; i++) {
+        o.no_analysis = i == 2;
+        CHECK(run_start(&f, &r, &o));
+        uint64_t step = i == 1 ? 7777777 : UINT64_C(1) << 60, at = step;
+        size_t looked = 0;
+        for (; run_to(&r, at); at += step) {
+            struct look_sched look;
+            look_sched(&look);
+            CHECK_EQ(look.procs, 2);
+            looked++;
+        }
+        CHECK(i != 1 || looked > 100);
+        run_end(&r);
+        fingerprints[i] = r.result.fingerprint;
+        run_free(&r);
+    }
+    CHECK_EQ(fingerprints[0], fingerprints[1]);
+    CHECK_EQ(fingerprints[0], fingerprints[2]);
+    scenario_free(s);
+}
+
+TEST_CASE(Run, ADeadlockNamesWhoWaitsForWhat)
+{
+    struct run_opts o;
+    struct failure f = {0};
+    struct scenario *s = load(
+        "{\"name\": \"d\", \"why\": \"d\", \"objects\": {\"c\": {\"chan\": 0},"
+        " \"mu\": \"mutex\"}, \"funcs\": {\"f\": [{\"recv\": \"c\"}]}, \"main\": [{\"go\":"
+        " \"f\", \"group\": \"readers\"}, {\"lock\": \"mu\"}, {\"lock\": \"mu\"}]}",
+        &o);
+    CHECK(run_all(&f, &r, &o));
+    const struct run_result *q = &r.result;
+    CHECK_EQ(q->end, RUN_FINDING);
+    CHECK_EQ(q->kind, FIND_DEADLOCK);
+    CHECK_STR(run_verdict(q), "deadlock");
+    CHECK_EQ(run_exit_code(q), EXIT_FINDING);
+    CHECK_EQ(q->ngs, 2);
+    CHECK_STR(q->gs[0].group, "main");
+    CHECK_STR(q->gs[0].reason, "sync.Mutex.Lock");
+    CHECK_STR(q->gs[1].group, "readers");
+    CHECK_STR(q->gs[1].reason, "chan receive");
+    CHECK(q->gs[0].blocked);
+    CHECK(q->gs[1].blocked);
+    run_free(&r);
+    scenario_free(s);
+}
+
+TEST_CASE(Run, StopsAtTheTimeItWasGiven)
+{
+    struct run_opts o;
+    struct failure f = {0};
+    struct scenario *s = load(workers, &o);
+    o.until_ns = 1000000;
+    CHECK(run_all(&f, &r, &o));
+    CHECK_EQ(r.result.end, RUN_TIME);
+    CHECK_EQ(r.result.now_ps, UINT64_C(1000000000));
+    CHECK(r.result.ngs > 1);
+    CHECK(!r.result.gs[1].blocked); /* asleep: a timer will wake it */
+    run_free(&r);
+    scenario_free(s);
+}
