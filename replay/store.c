@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/store.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -45,11 +46,20 @@ struct store {
 
 /* ---- errors ---- */
 
+static void io_error(struct store *s, struct failure *f)
+{
+    int e = sqlite3_system_errno(s->db);
+    bool full = e == ENOSPC || e == EDQUOT || e == EFBIG;
+    fail(f, E_STORE, "%s: %s%s", s->path, full ? "the disk is full: " : "",
+         e != 0 ? strerror(e) : sqlite3_errmsg(s->db));
+}
+
 void store_error_(struct store *s, struct failure *f)
 {
     int rc = sqlite3_errcode(s->db);
     switch (rc & 0xff) {
     case SQLITE_FULL: fail(f, E_STORE, "%s: the disk is full", s->path); break;
+    case SQLITE_IOERR: io_error(s, f); break;
     case SQLITE_READONLY: fail(f, E_STORE, "%s: the file cannot be written", s->path); break;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

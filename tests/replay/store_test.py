@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Goal: what is in the store is what happened, and nothing that goes wrong damages earlier runs.
+Method: sums over rows against the report; then disk full, a file that cannot be written, a lock,
+kill -9 in the middle, files that are something else.
+
+usage: store_test.py GMPSIM
+"""
+import json
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+GMPSIM = os.path.abspath(sys.argv.pop(1))
+NOBODY = 65534
+
+
+def service(requests):
+    return {
+        "name": "small service", "why": "test", "procs": 2,
+        "objects": {"wg": "waitgroup", "mu": "mutex"},
+        "funcs": {"handle": [
+            {"span": "request", "do": [{"cpu": {"exp": "30us"}}, {"lock": "mu"},
+                                       {"cpu": "1us"}, {"unlock": "mu"}, {"gosched": True},
+                                       {"syscall": "30us"}, {"sleep": {"exp": "200us"}}]},
+            {"done": "wg"}]},
+        "main": [{"add": "wg", "n": requests},
+                 {"loop": requests, "do": [{"go": "handle", "group": "request"},
+                                           {"sleep": "20us"}]},
+                 {"wait": "wg"}],
+    }
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        os.chmod(self.folder, 0o777)
+        for name, requests in (("small", 300), ("large", 1000000)):
+            with open(self.path(name + ".json"), "w", encoding="utf-8") as f:
+                json.dump(service(requests), f)
+        self.db = self.path("x.db")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run_it(self, *args, status=0, **more):
+        done = subprocess.run([GMPSIM, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              cwd=self.folder, timeout=120, check=False, **more)
+        self.assertEqual(done.returncode, status, (done.stdout + done.stderr).decode())
+        return done.stdout.decode(), done.stderr.decode()
+
+    def record(self, *args, **more):
+        return self.run_it("run", "small.json", "--db", self.db, *args, **more)
+
+    def sql(self, query, path=None):
+        db = sqlite3.connect(path or self.db)
+        try:
+            return db.execute(query).fetchall()
+        finally:
+            db.close()
+
+    def assert_runs(self, complete, incomplete=0):
+        self.assertEqual(self.sql("PRAGMA integrity_check"), [("ok",)])
+        self.assertEqual(self.sql("PRAGMA foreign_key_check"), [])
+        self.assertEqual(self.sql("SELECT sum(complete), sum(1 - complete) FROM runs"),
+                         [(complete, incomplete)])
+
+
+class Rows(Case):
+    def setUp(self):
+        super().setUp()
+        self.report = json.loads(self.record("--json")[0])
+
+    def test_the_run_and_its_counters(self):
+        r = self.report
+        self.assertEqual(
+            self.sql("SELECT scenario, profile, procs, seed, verdict, fingerprint, makespan_ns,"
+                     " complete FROM runs"),
+            [("small service", "go1.27", 2, "1", "finished", r["fingerprint"], r["makespan_ns"],
+              1)])
+        self.assertEqual(dict(self.sql("SELECT name, value FROM counters")), r["counters"])
+
+    def test_latencies(self):
+        span = self.report["spans"]["request"]
+        self.assertEqual(
+            self.sql("SELECT count, min_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns"
+                     " FROM latencies WHERE kind = 'span'"),
+            [tuple(span[k] for k in ("count", "min", "p50", "p90", "p99", "p99.9", "max"))])
+        self.assertEqual(self.sql("SELECT sum(count) FROM histograms WHERE kind = 'span'"),
+                         [(300,)])
+        self.assertEqual(self.sql("SELECT count(*), sum(end_ns - begin_ns) / 300 FROM spans"),
+                         [(300, span["mean"])])
+        wrong = self.sql("SELECT a.ppm FROM quantiles a JOIN quantiles b USING (run, kind, name)"
+                         " WHERE a.ppm < b.ppm AND a.ns > b.ns")
+        self.assertEqual(wrong, [])
+
+    def test_a_goroutines_transitions_are_a_chain_without_gaps(self):
+        broken = self.sql(
+            "SELECT * FROM (SELECT g, from_state, end_time_ns - duration_ns AS began,"
+            " lag(end_time_ns) OVER w AS before_ns, lag(to_state) OVER w AS before_state"
+            " FROM g_transitions WINDOW w AS (PARTITION BY g ORDER BY rowid))"
+            " WHERE from_state <> 'notexist'"
+            " AND (abs(began - before_ns) > 1 OR from_state <> before_state)")
+        self.assertEqual(broken, [])
+        self.assertEqual(self.sql("SELECT count(*) FROM g_transitions WHERE to_state = 'running'"
+                                  " AND from_state = 'runnable'")[0][0],
+                         self.report["counters"]["switches"])
+
+    def test_goroutines(self):
+        self.assertEqual(self.sql("SELECT count(*), count(end_time_ns) FROM goroutines"
+                                  " WHERE name = 'request'"), [(300, 300)])
+        self.assertEqual(self.sql("SELECT count(*) FROM goroutines")[0][0],
+                         self.report["counters"]["gocreated"])
+
+    def test_times_of_groups_are_the_sums_of_transitions(self):
+        group = self.report["groups"]["request"]
+        for state in ("running", "runnable", "waiting", "syscall"):
+            total = self.sql("SELECT ifnull(sum(duration_ns), 0) FROM g_transitions"
+                             " JOIN goroutines USING (run, g) WHERE name = 'request'"
+                             " AND from_state = '%s'" % state)[0][0]
+            # every transition is rounded to ns
+            self.assertAlmostEqual(total, group[state + "_ns"], delta=3000)
+
+    def test_samples_add_up_to_the_whole_run(self):
+        columns = {"user": "user", "scheduler": "scheduler", "spinning": "spinning", "gc": "gc",
+                   "syscall": "syscall", "idle": "idle", "throttled": "throttled",
+                   "no cpu": "no_cpu"}
+        for name, column in columns.items():
+            total = self.sql("SELECT sum(%s_ns) FROM samples" % column)[0][0]
+            self.assertAlmostEqual(total, self.report["p_ns"][name],
+                                   delta=1000 + self.report["p_ns"][name] / 1000)
+        self.assertEqual(self.sql("SELECT max(runnable_max) FROM samples")[0][0],
+                         self.report["runnable_max"])
+
+    def test_ps(self):
+        self.assertEqual(self.sql("SELECT p FROM procs ORDER BY p"), [(0,), (1,)])
+
+    def test_queries_cannot_write(self):
+        for sql in ("DELETE FROM runs", "CREATE TABLE x(a)", "PRAGMA user_version = 7",
+                    "PRAGMA query_only = 0; DELETE FROM runs"):
+            _, err = self.run_it("query", self.db, sql, status=2) if "user_version" not in sql \
+                else self.run_it("query", self.db, sql + "; DELETE FROM runs", status=2)
+            self.assertIn("readonly", err.replace("read-only", "readonly"))
+        self.assert_runs(1)
+
+    def test_diff(self):
+        self.record("--seed", "1")
+        self.record("--procs", "4")
+        out, _ = self.run_it("diff", self.db, "1", "2")
+        self.assertIn("the same run", out)
+        self.assertEqual(len(out.splitlines()), 1)
+        out, _ = self.run_it("diff", self.db, "1", "3")
+        self.assertIn("different runs", out)
+        self.assertRegex(out, r"procs +2 +4 +x 2.000")
+        _, err = self.run_it("diff", self.db, "1", "9", status=2)
+        self.assertIn("no complete run 9", err)
+
+    def test_many_runs_in_one_file(self):
+        self.record("--runs", "3")
+        self.assert_runs(4)
+        for table in ("g_transitions", "spans", "samples", "goroutines", "counters"):
+            self.assertEqual(self.sql("SELECT count(DISTINCT run) FROM " + table), [(4,)])
+
+
+class Trouble(Case):
+    def setUp(self):
+        super().setUp()
+        self.record()
+
+    def test_a_locked_database(self):
+        db = sqlite3.connect(self.db, isolation_level=None)
+        db.execute("BEGIN EXCLUSIVE")
+        _, err = self.record(status=2)
+        db.execute("ROLLBACK")
+        db.close()
+        self.assertIn("another process has locked", err)
+        self.assert_runs(1)
+
+    @unittest.skipUnless(os.getuid() == 0 and shutil.which("setpriv"), "needs root and setpriv")
+    def test_a_file_that_cannot_be_written(self):
+        os.chmod(self.db, 0o444)
+        os.chmod(self.folder, 0o755)
+        done = subprocess.run(
+            ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups",
+             GMPSIM, "run", self.path("small.json"), "--db", self.db],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        if b"Permission denied" in done.stderr and b"gmpsim:" not in done.stderr:
+            self.skipTest("the program is in a folder of root's own")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(b"x.db", done.stderr)
+        self.assertRegex(done.stderr, b"cannot be (written|opened)")
+        self.assert_runs(1)
+
+    def test_a_folder_that_does_not_exist(self):
+        _, err = self.run_it("run", "small.json", "--db", "no/such/x.db", status=2)
+        self.assertIn("cannot be opened", err)
+
+    def test_a_full_disk(self):
+        room = os.path.getsize(self.db) + 300000
+
+        def little_room():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+        _, err = self.run_it("run", "large.json", "--until", "1s", "--db", self.db, status=2,
+                             preexec_fn=little_room)
+        self.assertIn("is incomplete", err)
+        self.assertIn("the disk is full", err)
+        self.assert_runs(1, incomplete=1)
+        self.record()
+        self.assert_runs(2, incomplete=1)
+
+    def test_kill_in_the_middle(self):
+        child = subprocess.Popen([GMPSIM, "run", self.path("large.json"), "--db", self.db],
+                                 stdout=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline:
+                if self.sql("SELECT count(*) FROM g_transitions WHERE run = 2")[0][0] > 10000:
+                    break
+                time.sleep(0.02)
+            else:
+                self.fail("nothing was recorded in 30 s")
+            self.assertIsNone(child.poll())
+        finally:
+            child.kill()
+            child.wait()
+        self.assert_runs(1, incomplete=1)
+        self.assertGreater(self.sql("SELECT count(*) FROM g_transitions WHERE run = 2")[0][0],
+                           10000)
+        out, _ = self.run_it("query", self.db, "SELECT verdict FROM runs WHERE complete")
+        self.assertEqual(out, "finished\n")
+        self.record()
+        self.assert_runs(2, incomplete=1)
+
+    def test_a_newer_version(self):
+        db = sqlite3.connect(self.db)
+        db.execute("PRAGMA user_version = 99")
+        db.close()
+        for args in (["run", "small.json", "--db", self.db], ["query", self.db, "SELECT 1"]):
+            _, err = self.run_it(*args, status=2)
+            self.assertIn("the store has version 99", err)
+
+    def test_files_that_are_something_else(self):
+        other = self.path("other.db")
+        db = sqlite3.connect(other)
+        db.execute("CREATE TABLE mine(a)")
+        db.commit()
+        db.close()
+        _, err = self.run_it("run", "small.json", "--db", other, status=2)
+        self.assertIn("holds something else", err)
+        self.assertEqual(self.sql("SELECT name FROM sqlite_master", other), [("mine",)])
+        _, err = self.run_it("run", "small.json", "--db", "small.json", status=2)
+        self.assertIn("not a database", err)
+        with open(self.path("small.json"), encoding="utf-8") as f:
+            self.assertEqual(json.load(f), service(300))
+        _, err = self.run_it("query", "absent.db", "SELECT 1", status=2)
+        self.assertIn("cannot be opened", err)
+        self.assertFalse(os.path.exists(self.path("absent.db")))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[1:])
