@@ -6,7 +6,7 @@
 
 #include "plots/plot_int.h"
 
-enum { POINTS_MAX = 600, STATES = 8 };
+enum { POINTS_MAX = 300, STATES = 8 };
 
 /* ns per point; at least one sample's interval. */
 static int64_t bucket(const struct plot *p)

@@ -125,13 +125,12 @@ void plot_timeline(struct plot *p)
         plot_fail(p, "nothing ran between %" PRId64 " and %" PRId64 " ns of run %" PRId64, w.from,
                   w.to, p->args->run);
     fprintf(p->gp, "set title %s\n", plot_quote(p->title, title, sizeof title));
-    fprintf(
-        p->gp,
-        "set xlabel \"virtual time (%s)\\na colour per goroutine, dark: the runtime's own;"
-        " thin lane grey: P in the scheduler, yellow: in a system call, none: idle\"\n"
-        "set ylabel 'P'\nunset key\nset ytics 1\nset grid noytics\n"
-        "set xrange [%.12g:%.12g]\nset yrange [%d.5:-0.5]\n",
-        unit, (double)w.from / (double)u, (double)w.to / (double)u, p->procs - 1);
+    fprintf(p->gp,
+            "set xlabel \"virtual time (%s)\\na colour per goroutine, dark: the runtime's own;"
+            " thin lane grey: P in the scheduler, yellow: in a system call, none: idle\"\n"
+            "set ylabel 'P'\nunset key\nset ytics 1\nset grid noytics\n"
+            "set xrange [%.12g:%.12g]\nset yrange [%d.5:-0.5]\n",
+            unit, (double)w.from / (double)u, (double)w.to / (double)u, p->procs - 1);
     fprintf(
         p->gp,
         "plot '%s' index 0 using 1:2:3:4:5:6:7 with boxxyerror fs solid 1 noborder"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/store.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -46,12 +45,14 @@ struct store {
 
 /* ---- errors ---- */
 
+/* EFBIG comes as a failed write, and SQLite has forgotten errno by then. */
 static void io_error(struct store *s, struct failure *f)
 {
-    int e = sqlite3_system_errno(s->db);
-    bool full = e == ENOSPC || e == EDQUOT || e == EFBIG;
-    fail(f, E_STORE, "%s: %s%s", s->path, full ? "the disk is full: " : "",
-         e != 0 ? strerror(e) : sqlite3_errmsg(s->db));
+    if (sqlite3_extended_errcode(s->db) == SQLITE_IOERR_WRITE)
+        fail(f, E_STORE,
+             "%s: cannot be written: the disk is full or broken, or a file may not grow", s->path);
+    else
+        fail(f, E_STORE, "%s: %s", s->path, sqlite3_errmsg(s->db));
 }
 
 void store_error_(struct store *s, struct failure *f)
