@@ -59,4 +59,5 @@
 #include "gcwork.c"
 #include "gc.c"
 #include "malloc.c"
+#include "check.c"
 #include "world.c"

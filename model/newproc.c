@@ -97,10 +97,10 @@ static struct g *newproc1(bool parked, enum waitreason reason)
     if (parked)
         gp->waitreason = (uint8_t)reason;
     casgstatus(gp, Gdead, parked ? Gwaiting : Grunnable);
-    if (!prof->goid_before_cas)
-        gp->goid = next_goid(pp);
     if (!parked)
         made_runnable(gp);
+    if (!prof->goid_before_cas)
+        gp->goid = next_goid(pp);
     mp->counters[C_gocreated]++;
     releasem(mp);
     return gp;

@@ -17,8 +17,8 @@ static void execute(struct g *gp, bool inheritTime)
     work(execute);
     a_store_rlx(&mp->curg, gp);
     a_store_rlx(&gp->m, mp);
-    runq_disown(gp);
     casgstatus(gp, Grunnable, Grunning);
+    runq_disown(gp);
     int64_t now = host_now();
     emit(EV_G_START, gp->goid, (uint64_t)(now - gp->runnable_at), 0, inheritTime);
     gp->waitsince = 0;

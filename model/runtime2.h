@@ -136,6 +136,7 @@ struct g {
     bool extra;        /* of an extra M (extram.c) */
     bool has_ext_wake; /* a poll descriptor or timer will wake it (leak reports) */
     bool parkingOnChan;
+    bool check_seen; /* check.c */
     int64_t inline_regs[GREGS_INLINE];
 };
 _Static_assert(sizeof(struct g) <= 232, "a parked G must stay small");

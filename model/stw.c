@@ -200,16 +200,17 @@ static void allp_grow(int32_t old, int32_t nprocs)
 {
     if (nprocs > rt->allp_cap)
         throw("procresize: too many Ps");
+    /* Go publishes the longer slice first, and retake skips what is nil there. */
+    for (int32_t i = old; i < nprocs; i++)
+        if (rt->allp[i] == NULL)
+            rt->allp[i] = p_new();
     if (nprocs > rt->allp_len) {
         lock(&rt->allpLock);
         rt->allp_len = nprocs;
         unlock(&rt->allpLock);
     }
-    for (int32_t i = old; i < nprocs; i++) {
-        if (rt->allp[i] == NULL)
-            rt->allp[i] = p_new();
+    for (int32_t i = old; i < nprocs; i++)
         p_init(rt->allp[i], i);
-    }
 }
 
 /* The stopper needs a P that stays. */

@@ -15,9 +15,11 @@ static int64_t time_when(int64_t d)
 /* time.go goroutineReady. */
 static void goroutineReady(void *arg, uint64_t seq, int64_t delay)
 {
+    struct g *gp = arg;
     (void)seq;
     (void)delay;
-    goready(arg);
+    gp->has_ext_wake = false;
+    goready(gp);
 }
 
 /* time.go resetForSleep: unlockf, so that the timer cannot fire before the G is parked. */
@@ -40,6 +42,7 @@ static enum opres timeSleep(struct g *gp, int64_t ns)
         gp->timer = t;
     }
     int64_t when = time_when(ns);
+    gp->has_ext_wake = true;
     if (!prof->per_p_timers) {
         t->when = when;
         return timeSleep_v0(gp, t);

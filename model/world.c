@@ -113,4 +113,5 @@ const struct core CORE = {
     .runtime = world_runtime,
     .counters = world_counters,
     .gomaxprocs = world_gomaxprocs,
+    .check = world_check,
 };

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The scheduler's invariants, looked at from outside between two points, when every M stands still.
+ * What Go allows for a moment (a G known to one M only, a slot not published yet, a P in a local
+ * variable) is allowed here by name, nothing else.
+ *
+ *   status   every G has a legal one; the scan bit only where it may be
+ *   queue    a runnable G is in one queue, or in limbo with one M, or in a slot about to be
+ * published; what is queued is runnable idle     idle Ps have no G and no M, idle Ms have neither P
+ * nor G; counts and masks agree when sched.lock is free wired    an M's P points back, unless one
+ * of the two is being taken apart conserve with everybody asleep or computing, no G waits beside an
+ * idle P that nobody is about to use */
+#include "interp.h"
+
+static const char *check_status(void)
+{
+    const uint32_t may_scan = 1u << Grunnable | 1u << Grunning | 1u << Gsyscall | 1u << Gwaiting |
+                              1u << Gpreempted | 1u << Gleaked | 1u << Gdeadextra;
+    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink) {
+        uint32_t s = a_peek(&gp->atomicstatus), base = s & ~(uint32_t)Gscan;
+        if (base == 5 || base == 7 || base > Gdeadextra)
+            return "a G has a status that does not exist";
+        if (!prof->leaked_status && base >= Gleaked)
+            return "a G has a status of a later release";
+        if ((s & Gscan) != 0 && (may_scan >> base & 1) == 0)
+            return "a G has the scan bit where none may be";
+    }
+    return NULL;
+}
+
+static bool is_runnable(struct g *gp)
+{
+    return (a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan) == Grunnable;
+}
+
+/* One place in which a G was found. A second one, or a G that is not runnable, is wrong. */
+static const char *seen(struct g *gp)
+{
+    if (!is_runnable(gp))
+        return "a queued G is not runnable";
+    if (gp->check_seen)
+        return "a G is in two queues";
+    gp->check_seen = true;
+    return NULL;
+}
+
+static const char *seen_ring(struct p *pp)
+{
+    uint32_t h = a_peek(&pp->runqhead), t = a_peek(&pp->runqtail);
+    if (t - h > runq_cap(pp))
+        return "a ring holds more than its length";
+    for (uint32_t i = h; i != t; i++) {
+        const char *bad = seen(a_peek(runq_slot(pp, i)));
+        if (bad != NULL)
+            return bad;
+    }
+    struct g *next = a_peek(&pp->runnext);
+    return next != NULL ? seen(next) : NULL;
+}
+
+static const char *seen_list(struct g *gp)
+{
+    for (; gp != NULL; gp = gp->schedlink) {
+        const char *bad = seen(gp);
+        if (bad != NULL)
+            return bad;
+    }
+    return NULL;
+}
+
+/* Written behind a tail and not published yet: runqput, runqputbatch and runqsteal between two
+ * stores. */
+static bool in_unpublished_slot(const struct g *gp)
+{
+    for (int32_t id = 0; id < rt->allp_len; id++) {
+        struct p *pp = rt->allp[id];
+        uint32_t h = a_peek(&pp->runqhead), t = a_peek(&pp->runqtail);
+        for (uint32_t i = t; i != h + runq_cap(pp); i++)
+            if (a_peek(runq_slot(pp, i)) == gp)
+                return true;
+    }
+    return false;
+}
+
+static bool sched_locked(void)
+{
+    return prof->spinbit ? (a_peek(&sched->lock.word) & 1) != 0 : a_peek(&sched->lock.key) != 0;
+}
+
+static const char *check_queues(void)
+{
+    const char *bad = NULL;
+    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink)
+        gp->check_seen = false;
+    for (int32_t id = 0; bad == NULL && id < rt->allp_len; id++)
+        bad = seen_ring(rt->allp[id]);
+    if (bad == NULL && !sched_locked())
+        bad = seen_list(sched->runq.head);
+    for (struct g *gp = rt->allgs; bad == NULL && gp != NULL; gp = gp->alllink)
+        if (is_runnable(gp) && !gp->check_seen && gp->owner == 0 && !sched_locked() &&
+            !in_unpublished_slot(gp))
+            bad = "a runnable G is nowhere";
+    return bad;
+}
+
+/* Whoever holds sched.lock may be in the middle of changing the lists. */
+static const char *check_idle(void)
+{
+    int32_t n = 0;
+    for (struct p *pp = a_peek(&sched->pidle); pp != NULL; pp = pp->link, n++) {
+        if (a_peek(&pp->status) != Pidle || a_peek(&pp->m) != NULL)
+            return "a P on the idle list is not idle";
+        if (a_peek(&pp->runqhead) != a_peek(&pp->runqtail) || a_peek(&pp->runnext) != NULL)
+            return "an idle P has Gs";
+        if (prof->masks && (a_peek(&rt->idlepMask[pp->id / 32]) >> (pp->id % 32) & 1) == 0)
+            return "an idle P is not in the idle mask";
+    }
+    if (n != a_peek(&sched->npidle))
+        return "npidle is not the length of the idle list";
+    n = 0;
+    for (struct m *mp = sched->midle; mp != NULL; mp = mp->idle_next, n++)
+        if (a_peek(&mp->p) != NULL || a_peek(&mp->curg) != NULL || mp->spinning ||
+            mp->lockedg != NULL || mp->nextp != NULL)
+            return "an idle M is not idle";
+    if (n != sched->nmidle)
+        return "nmidle is not the length of the idle list";
+    return a_peek(&sched->nmspinning) < 0 ? "nmspinning is negative" : NULL;
+}
+
+/* wirep stores m.p first and releasep clears it first; entersyscall and its takers clear p.m first.
+ */
+static const char *check_wired(void)
+{
+    for (struct m *mp = rt->allm; mp != NULL; mp = mp->alllink) {
+        struct p *pp = a_peek(&mp->p);
+        struct m *back = pp != NULL ? a_peek(&pp->m) : mp;
+        if (back != mp && back != NULL)
+            return "two Ms have the same P";
+        struct g *gp = a_peek(&mp->curg);
+        uint32_t s = gp != NULL ? a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan : Gidle;
+        if (s == Grunning && a_peek(&gp->m) != NULL && a_peek(&gp->m) != mp && !prof->coro)
+            return "a running G is on another M";
+    }
+    return NULL;
+}
+
+/* An M that spins, was given a P and wakes up, or starts: it will look. */
+static bool somebody_looks(void)
+{
+    if (a_peek(&sched->nmspinning) != 0 || a_peek(&sched->needspinning) != 0)
+        return true;
+    for (struct m *mp = rt->allm; mp != NULL; mp = mp->alllink) {
+        struct p *pp = a_peek(&mp->p);
+        if (mp->spinning || mp->nextp != NULL)
+            return true;
+        if (pp != NULL && a_peek(&mp->curg) == NULL && mp != rt->m0)
+            return true; /* in the scheduler, with a P */
+    }
+    return false;
+}
+
+/* Only when every M is asleep or computing (the host knows): then nobody is on the way to look. */
+static const char *check_conserved(void)
+{
+    if (a_peek(&sched->pidle) == NULL || a_peek(&sched->gcwaiting) != 0 || somebody_looks())
+        return NULL;
+    if (sched->runq.size != 0 && prof->gosched_wakep) /* before, Gosched woke nobody */
+        return "a G is in the global queue and a P is idle";
+    for (int32_t id = 0; id < rt->allp_len; id++) {
+        struct p *pp = rt->allp[id];
+        if (a_peek(&pp->runqhead) != a_peek(&pp->runqtail))
+            return "a G is in a ring, a P is idle and nobody looks";
+    }
+    return NULL;
+}
+
+/* What is wrong with the world, or NULL. quiet: every M is asleep or in user code. */
+static const char *world_check(bool quiet)
+{
+    const char *bad = check_status();
+    if (bad == NULL)
+        bad = check_queues();
+    if (bad == NULL && !sched_locked())
+        bad = check_idle();
+    if (bad == NULL)
+        bad = check_wired();
+    if (bad == NULL && quiet && !sched_locked())
+        bad = check_conserved();
+    return bad;
+}
