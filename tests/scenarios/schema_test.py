@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every shipped scenario against scenarios/schema.json, by a validator that is not ours.
+
+usage: schema_test.py SCENARIOS_FOLDER
+
+Also: the schema names exactly the verbs, with their keys, that the compiler has, and refuses
+what it should refuse. Exit status 77: no validator (Debian: python3-jsonschema).
+"""
+import copy
+import json
+import pathlib
+import re
+import sys
+
+try:
+    import jsonschema
+except ImportError:
+    print("skipped: no jsonschema for python3 (Debian's package python3-jsonschema)")
+    sys.exit(77)
+
+MINIMAL = {"name": "n", "why": "w", "main": []}
+# What a schema can see to be wrong.
+WRONG = [
+    {"proc": 1}, {"procs": 0}, {"procs": "two"}, {"until": "5"}, {"profile": "go1.12"},
+    {"objects": {"c": "channel"}}, {"objects": {"a b": "mutex"}}, {"rules": {"no_such": 1}},
+    {"main": [{"gosched": 1}]}, {"main": [{"send": "c", "valu": 1}]}, {"main": [{}]},
+    {"main": [{"loop": 3}]}, {"main": [{"cpu": {"exp": "1us", "uniform": ["1us", "2us"]}}]},
+    {"main": [{"select": [{"recv": "a", "send": "b"}]}]}, {"main": {}},
+    {"expect": {"end": "finish"}}, {"expect": {"counters": {"steals_won": "many"}}},
+]
+
+
+def verbs_of_compiler(folder):
+    text = (folder / "verbs.def").read_text()
+    found = re.findall(r'^VERB\("(\w+)", \w+, (.*)\)$', text, re.M)
+    return {verb: set(re.findall(r'"(\w+)"', keys)) for verb, keys in found}
+
+
+def verbs_of_schema(schema):
+    verbs = {}
+    for statement in schema["definitions"]["statement"]["anyOf"]:
+        verb = statement["required"][0]
+        verbs[verb] = set(statement["properties"]) - {verb, "why"}
+    return verbs
+
+
+def check_files(folder, validator):
+    bad = 0
+    files = sorted(folder.glob("*/*.json"))
+    for path in files:
+        for error in validator.iter_errors(json.loads(path.read_text())):
+            print(f"{path}: {'/'.join(map(str, error.absolute_path))}: {error.message[:200]}")
+            bad += 1
+    print(f"{len(files)} files, {bad} mistakes")
+    return bad + (len(files) == 0)
+
+
+def check_wrong(validator):
+    bad = 0
+    for change in WRONG:
+        if validator.is_valid({**copy.deepcopy(MINIMAL), **change}):
+            print(f"the schema lets this pass: {json.dumps(change)}")
+            bad += 1
+    return bad + (not validator.is_valid(MINIMAL))
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    schema = json.loads((folder / "schema.json").read_text())
+    jsonschema.Draft7Validator.check_schema(schema)
+    validator = jsonschema.Draft7Validator(schema)
+    bad = check_files(folder, validator) + check_wrong(validator)
+    ours, theirs = verbs_of_compiler(folder), verbs_of_schema(schema)
+    for verb in sorted(set(ours) | set(theirs)):
+        if ours.get(verb) != theirs.get(verb):
+            print(f"{verb}: the compiler has {ours.get(verb)}, the schema {theirs.get(verb)}")
+            bad += 1
+    sys.exit(1 if bad else 0)
+
+
+main()
