@@ -4,8 +4,8 @@
 
 usage: schema_test.py SCENARIOS_FOLDER
 
-Also: the schema names exactly the verbs, with their keys, that the compiler has, and refuses
-what it should refuse. Exit status 77: no validator (Debian: python3-jsonschema).
+Also: the schema names exactly the verbs, with their keys, that the compiler has, refuses what it
+should refuse, and the examples of docs/scenarios.md are valid. Exit status 77: no validator (Debian: python3-jsonschema).
 """
 import copy
 import json
@@ -65,12 +65,31 @@ def check_wrong(validator):
     return bad + (not validator.is_valid(MINIMAL))
 
 
+def check_document(schema, text):
+    """The manual has an example of every verb; each is valid, and so is the complete one."""
+    bad, seen = 0, set()
+    statement = jsonschema.Draft7Validator({"$ref": "#/definitions/statement",
+                                            "definitions": schema["definitions"]})
+    for verb, example in re.findall(r"^\| `(\w+)` \| `(\{.*?\})` \|", text, re.M):
+        seen.add(verb)
+        for e in json.loads("[" + example + "]"):
+            for error in statement.iter_errors(e):
+                print(f"docs/scenarios.md: {verb}: {error.message[:200]}")
+                bad += 1
+    for verb in set(verbs_of_schema(schema)) - seen:
+        print(f"docs/scenarios.md: no example of {verb}")
+        bad += 1
+    first = json.loads(re.search(r"```json\n(.*?)```", text, re.S).group(1))
+    return bad + (not jsonschema.Draft7Validator(schema).is_valid(first))
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     schema = json.loads((folder / "schema.json").read_text())
     jsonschema.Draft7Validator.check_schema(schema)
     validator = jsonschema.Draft7Validator(schema)
     bad = check_files(folder, validator) + check_wrong(validator)
+    bad += check_document(schema, (folder.parent / "docs/scenarios.md").read_text())
     ours, theirs = verbs_of_compiler(folder), verbs_of_schema(schema)
     for verb in sorted(set(ours) | set(theirs)):
         if ours.get(verb) != theirs.get(verb):
