@@ -74,6 +74,9 @@ void rt_unhold_(void)
     if (t->hold == 0 && t->deferred) {
         t->deferred = 0;
         rt_tgkill_(atomic_load(&t->tid), SIGURG);
+        /* ThreadSanitizer runs the handler at the next operation it knows: let that be here, not in
+         * the next critical section, which would defer it again, and so for ever. */
+        (void)atomic_load(&W->stopping);
     }
 }
 

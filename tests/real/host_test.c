@@ -2,6 +2,7 @@
 /* Goal: what sim/real/rt.h promises beyond the verbs: records, figures, CPUs, limits, and that a
  * signal in the middle of anything breaks nothing. */
 #include <host.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +12,7 @@
 #include "sim/base/fail.h"
 #include "sim/real/rt.h"
 
-enum { THREADS = 4, EVENTS = 2000 };
+enum { THREADS = 4, EVENTS = 2000, INTERRUPTS = 3000, MARKS_MAX = 3000000 };
 
 struct state {
     struct hostm hm[THREADS];
@@ -123,13 +124,16 @@ static void handler_emits(void *arg)
     a_add(&s->handled, 1);
 }
 
-/* Thread 0 emits, the last one keeps interrupting it. */
+/* Thread 0 emits until it was interrupted often, the other keeps interrupting it. */
 static void emit_or_signal(void *arg)
 {
     uint32_t me = *(uint32_t *)arg;
 
     if (me == 0) {
-        emit_marks(arg);
+        host_set_p(10);
+        for (uint32_t i = 0; a_load(&s->handled) < INTERRUPTS && i < MARKS_MAX; i++)
+            emit(EV_MARK, 7, i, i, 3);
+        a_store(&s->stage, 1u);
         return;
     }
     while (a_load(&s->stage) == 0)
@@ -138,20 +142,21 @@ static void emit_or_signal(void *arg)
 
 TEST_CASE(Records, AHandlerMayEmitInTheMiddleOfAnEmit)
 {
-    struct rt_opts opts = {.records_max = 1 << 20, .sighandler = handler_emits};
+    struct rt_opts opts = {.records_max = MARKS_MAX + 100000, .sighandler = handler_emits};
+    struct seen x = {0};
+    struct rt_stats stats;
 
-    for (int i = 0; i < 20; i++) {
-        struct seen x = {0};
-
-        begin(&opts);
-        CHECK_EQ(run(emit_or_signal, 2), RT_IDLE);
-        rt_records(see, &x);
-        CHECK_EQ(x.handler, a_peek(&s->handled));
-        CHECK_EQ(x.next_of[0], EVENTS);
-        CHECK(!x.torn);
-        CHECK(!x.disorder);
-        rt_free();
-    }
+    begin(&opts);
+    CHECK_EQ(run(emit_or_signal, 2), RT_IDLE);
+    rt_records(see, &x);
+    rt_stats(&stats);
+    CHECK_GT(x.handler, 0);
+    CHECK_EQ(stats.records_lost, 0);
+    CHECK_EQ(x.handler, a_peek(&s->handled));
+    CHECK_EQ(x.handler + x.next_of[0], x.count);
+    CHECK(!x.torn);
+    CHECK(!x.disorder);
+    rt_free();
 }
 
 /* ---- CPUs ---- */
@@ -421,31 +426,99 @@ TEST_CASE(Signals, MayComeInAnyCall)
     rt_free();
 }
 
-/* The stop comes at every moment of the same calls. */
+/* The stop comes at every moment of the same calls; thread 1 does nothing but hold the lock of the
+ * environment, thread 2 creates threads too. */
 static void busy_until_stopped(void *arg)
 {
+    static struct hostm child;
     struct poll_event ev[4];
+    uint32_t me = *(uint32_t *)arg;
 
-    if (*(uint32_t *)arg == 0) {
+    if (me == 0) {
         burst(100000 + (int64_t)(host_seed64() % 1000000), BURST_WHOLE);
         host_stop();
     }
     for (int i = 0;; i++) {
-        static struct hostm child[THREADS];
-
-        env_at(0, nothing, NULL);
         env_ready(i % 100, 1);
+        if (me == 1)
+            continue;
+        env_at(0, nothing, NULL);
         netpoll_wakeup();
         netpoll_wait(0, ev, 4);
-        newosproc(&child[*(uint32_t *)arg], nothing, NULL);
+        newosproc(&child, nothing, NULL);
     }
 }
 
 TEST_CASE(Signals, AStopMayComeInAnyCall)
 {
-    for (uint64_t seed = 0; seed < 100; seed++) {
+    for (uint64_t seed = 0; seed < 200; seed++) {
         begin(&(struct rt_opts){.seed = seed});
         CHECK_EQ(run(busy_until_stopped, 3), RT_STOPPED);
         rt_free();
     }
+}
+
+/* The handler ends the world while its thread may hold the lock of the environment: a jump out
+ * there would leave it locked, and the end of the world needs it. */
+static void find_at_once(void *arg)
+{
+    (void)arg;
+    finding(5, "in a handler");
+}
+
+static void hold_or_signal(void *arg)
+{
+    if (*(uint32_t *)arg > 0) {
+        while (a_load(&s->stage) == 0)
+            osyield();
+        signalm(&s->hm[0]);
+        return;
+    }
+    a_store(&s->stage, 1u);
+    for (int i = 0;; i++)
+        env_ready(i % 100, 1);
+}
+
+TEST_CASE(Signals, AHandlerMayEndTheWorldFromAnyCall)
+{
+    for (int i = 0; i < 200; i++) {
+        begin(&(struct rt_opts){.sighandler = find_at_once});
+        CHECK_EQ(run(hold_or_signal, 2), RT_FINDING);
+        CHECK_STR(rt_verdict()->text, "in a handler");
+        rt_free();
+    }
+}
+
+static int open_files(void)
+{
+    int n = 0;
+
+    for (int fd = 0; fd < 1024; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+static void read_files_or_stop(void *arg)
+{
+    int64_t quota, period;
+
+    if (*(uint32_t *)arg == 0) {
+        burst(100000 + (int64_t)(host_seed64() % 300000), BURST_WHOLE);
+        host_stop();
+    }
+    for (;;)
+        host_quota(&quota, &period);
+}
+
+/* host_quota opens a file and uses malloc: a stop must find neither half done. */
+TEST_CASE(Signals, AStopLeavesNoFileOpen)
+{
+    int before = open_files();
+
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        begin(&(struct rt_opts){.seed = seed});
+        CHECK_EQ(run(read_files_or_stop, 2), RT_STOPPED);
+        rt_free();
+    }
+    CHECK_EQ(open_files(), before);
 }

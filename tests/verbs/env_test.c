@@ -138,6 +138,25 @@ TEST_CASE(Netpoll, ReadyDescriptorsComeOnceAndInOrder)
     verbs_end();
 }
 
+static void poll_ready_again(void *arg)
+{
+    (void)arg;
+    env_ready(5, 1);
+    o->got = netpoll_wait(0, o->ev, 64);
+    env_ready(5, 2);
+    o->got2 = netpoll_wait(0, o->ev + 1, 63);
+}
+
+TEST_CASE(Netpoll, APolledDescriptorMayBecomeReadyAgain)
+{
+    run(poll_ready_again);
+    CHECK_EQ(o->got, 1);
+    CHECK_EQ(o->got2, 1);
+    CHECK_EQ(o->ev[1].fd, 5);
+    CHECK_EQ(o->ev[1].mode, 2);
+    verbs_end();
+}
+
 static void poll_twice_ready(void *arg)
 {
     (void)arg;

@@ -5,6 +5,7 @@
 #include "verbs_world.h"
 
 static const int64_t MS = 1000000;
+enum { TRIES = 300 };
 
 struct cast {
     ATOMIC(uint32_t) stage; /* how far the play is; threads wait for each other on it */
@@ -13,7 +14,7 @@ struct cast {
     ATOMIC(void *) handler_saw;
     int32_t arg[VERBS_THREADS_MAX]; /* &arg[i] is the arg of thread i */
     void *saw[VERBS_THREADS_MAX];
-    int64_t left, begin, end;
+    int64_t left, begin, end, shortest, rounds;
     uint32_t count;
 };
 static struct cast *play;
@@ -280,18 +281,20 @@ TEST_CASE(Bursts, ANudgeCutsABurst)
     verbs_end();
 }
 
-/* The parts of a burst that is cut many times add up. */
+/* The parts of a burst that is cut many times add up. On a busy machine the cutter may miss a whole
+ * burst; then there is another. */
 static void burst_in_parts(void *arg)
 {
     (void)arg;
     a_store(&play->stage, 1u);
     play->begin = nanotime();
-    for (play->left = 40 * MS; play->left > 0;) {
-        int64_t left = burst(play->left, BURST_CUT);
+    for (play->rounds = 0; play->count == 0 && play->rounds < TRIES; play->rounds++)
+        for (play->left = 40 * MS; play->left > 0;) {
+            int64_t left = burst(play->left, BURST_CUT);
 
-        play->count += left > 0;
-        play->left = left;
-    }
+            play->count += left > 0;
+            play->left = left;
+        }
     play->end = nanotime();
     a_store(&play->stage, 2u);
 }
@@ -313,64 +316,76 @@ TEST_CASE(Bursts, PartsOfACutBurstAddUp)
     verbs_thread(keep_cutting, &play->arg[1]);
     CHECK_EQ(verbs_run(), VERBS_IDLE);
     CHECK_GT(play->count, 0);
-    CHECK_GE(play->end - play->begin, 40 * MS - 1 * MS);
+    CHECK_GE(play->end - play->begin, play->rounds * (40 * MS - 1 * MS));
     if (verbs_exact())
         CHECK_LE(play->end - play->begin, 41 * MS);
     verbs_end();
 }
 
-static void burst_whole(void *arg)
+/* Does act again and again until a signal came in the middle of one; notes the shortest. */
+static void until_disturbed(int64_t (*act)(void))
 {
-    (void)arg;
+    uint32_t before, after;
+
     a_store(&play->stage, 1u);
-    play->begin = nanotime();
-    play->left = burst(10 * MS, BURST_WHOLE);
-    play->end = nanotime();
+    play->shortest = INT64_MAX;
+    do {
+        before = a_load(&play->signals);
+        int64_t begun = nanotime();
+
+        play->left += act();
+        int64_t took = nanotime() - begun;
+
+        play->shortest = took < play->shortest ? took : play->shortest;
+        after = a_load(&play->signals);
+    } while (after == before && ++play->rounds < TRIES);
     a_store(&play->stage, 2u);
 }
 
-TEST_CASE(Bursts, AWholeBurstIsNotCut)
-{
-    begin(&with_handler);
-    verbs_thread(burst_whole, &play->arg[0]);
-    verbs_thread(keep_cutting, &play->arg[1]);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
-    CHECK_EQ(play->left, 0);
-    CHECK_GT(a_peek(&play->signals), 0);
-    CHECK_GE(play->end - play->begin, 10 * MS - 10000);
-    verbs_end();
-}
+static int64_t burst_whole(void) { return burst(10 * MS, BURST_WHOLE); }
 
-static void body_off_cpu(void *arg)
+static int64_t body_off_cpu(void)
 {
-    (void)arg;
-    a_store(&play->stage, 1u);
-    play->begin = nanotime();
     syscall_body(10 * MS, /*off_cpu*/ true);
-    play->end = nanotime();
-    a_store(&play->stage, 2u);
+    return 0;
 }
 
-static void body_on_cpu(void *arg)
+static int64_t body_on_cpu(void)
+{
+    syscall_body(10 * MS, /*off_cpu*/ false);
+    return 0;
+}
+
+static void whole(void *arg)
 {
     (void)arg;
-    a_store(&play->stage, 1u);
-    play->begin = nanotime();
-    syscall_body(10 * MS, /*off_cpu*/ false);
-    play->end = nanotime();
-    a_store(&play->stage, 2u);
+    until_disturbed(burst_whole);
 }
 
-static void body_is_whole(void (*body)(void *))
+static void off_cpu(void *arg)
+{
+    (void)arg;
+    until_disturbed(body_off_cpu);
+}
+
+static void on_cpu(void *arg)
+{
+    (void)arg;
+    until_disturbed(body_on_cpu);
+}
+
+static void is_not_shortened(void (*body)(void *))
 {
     begin(&with_handler);
     verbs_thread(body, &play->arg[0]);
     verbs_thread(keep_cutting, &play->arg[1]);
     CHECK_EQ(verbs_run(), VERBS_IDLE);
     CHECK_GT(a_peek(&play->signals), 0);
-    CHECK_GE(play->end - play->begin, 10 * MS - 10000);
+    CHECK_EQ(play->left, 0);
+    CHECK_GE(play->shortest, 10 * MS - 10000);
     verbs_end();
 }
 
-TEST_CASE(Bursts, SignalsDoNotShortenASystemCallOffTheCpu) { body_is_whole(body_off_cpu); }
-TEST_CASE(Bursts, SignalsDoNotShortenASystemCallOnTheCpu) { body_is_whole(body_on_cpu); }
+TEST_CASE(Bursts, AWholeBurstIsNotCut) { is_not_shortened(whole); }
+TEST_CASE(Bursts, SignalsDoNotShortenASystemCallOffTheCpu) { is_not_shortened(off_cpu); }
+TEST_CASE(Bursts, SignalsDoNotShortenASystemCallOnTheCpu) { is_not_shortened(on_cpu); }
