@@ -125,6 +125,7 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
     void *arg;
     struct hostm *m0 = core_virt.init(&wo, &arg);
     vm_start(m0, core_virt.run_m0, arg);
+    r->has_world = true;
     return true;
 }
 
@@ -220,9 +221,16 @@ void run_end(struct run *r)
     r->result.gs = look_gs(r->opts.program, /*system*/ false, &r->result.ngs);
 }
 
+void run_free_world(struct run *r)
+{
+    if (r->has_world)
+        vm_free();
+    r->has_world = false;
+}
+
 void run_free(struct run *r)
 {
-    vm_free();
+    run_free_world(r);
     analysis_release(&r->analysis);
     free(r->result.groups);
     free(r->result.gs);

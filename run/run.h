@@ -42,7 +42,7 @@ struct run {
     char *out;
     size_t out_size, out_room;
     enum vm_why why;
-    bool ended;
+    bool ended, has_world;
     char text[8192];
 };
 
@@ -54,6 +54,8 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o);
 bool run_to(struct run *r, uint64_t until_ps);
 /* Fills r->result; the world is still there to look at (window.h). */
 void run_end(struct run *r);
+/* The world goes, the result stays: the next run may start. run_free does it if nobody did. */
+void run_free_world(struct run *r);
 void run_free(struct run *r);
 
 bool run_all(struct failure *f, struct run *r, const struct run_opts *o);

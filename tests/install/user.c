@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What somebody writes who has only the installed header and library. */
+#include <gmpsim.h>
+#include <stdio.h>
+#include <string.h>
+
+static int failures;
+
+static void check(int ok, const char *what)
+{
+    if (!ok) {
+        fprintf(stderr, "user: %s\n", what);
+        failures++;
+    }
+}
+
+static const char scenario[] =
+    "{\"name\": \"user\", \"why\": \"test\", \"procs\": 2, \"objects\": {\"wg\": \"waitgroup\"},"
+    " \"funcs\": {\"work\": [{\"span\": \"job\", \"do\": [{\"cpu\": \"100us\"}]},"
+    " {\"done\": \"wg\"}]}, \"main\": [{\"add\": \"wg\", \"n\": 40}, {\"go\": \"work\","
+    " \"count\": 40}, {\"wait\": \"wg\"}, {\"print\": \"done\"}]}";
+static const char stuck[] =
+    "{\"name\": \"stuck\", \"why\": \"test\", \"objects\": {\"c\": {\"chan\": 0}},"
+    " \"main\": [{\"recv\": \"c\"}]}";
+
+static void check_run(gmpsim_scenario *s)
+{
+    char error[GMPSIM_ERROR_MAX] = "";
+    gmpsim_run *a = gmpsim_run_new(s), *b = gmpsim_run_new(s);
+    size_t size;
+    check(gmpsim_run_go(a, error) == GMPSIM_OK, error);
+    check(gmpsim_run_set(b, "procs", 4) == GMPSIM_OK, "procs");
+    check(gmpsim_run_set(b, "prox", 4) == GMPSIM_BAD, "prox");
+    check(gmpsim_run_set(b, "procs", 1000000) == GMPSIM_BAD, "too many procs");
+    check(gmpsim_run_set_profile(b, "go1.19") == GMPSIM_OK, "go1.19");
+    check(gmpsim_run_set_profile(b, "go9") == GMPSIM_BAD, "go9");
+    check(gmpsim_run_set_rule(b, "steal_passes", 2) == GMPSIM_OK, "rule");
+    check(gmpsim_run_set_rule(b, "no_such_rule", 2) == GMPSIM_BAD, "no rule");
+    check(gmpsim_run_go(b, error) == GMPSIM_OK, error);
+    /* Both results are there at once. */
+    check(strcmp(gmpsim_verdict(a), "finished") == 0 && gmpsim_as_expected(a), "verdict");
+    check(strcmp(gmpsim_output(a, &size), "done\n") == 0 && size == 5, "output");
+    check(gmpsim_span_count(a, "job") == 40 && gmpsim_span_count(a, "no") == -1, "spans");
+    check(gmpsim_span_percentile(a, "job", 0) >= 100000, "fastest span");
+    check(gmpsim_makespan_ns(a) >= 2000000 && gmpsim_makespan_ns(a) < 2200000, "makespan, 2 Ps");
+    check(gmpsim_makespan_ns(b) >= 1000000 && gmpsim_makespan_ns(b) < 1200000, "makespan, 4 Ps");
+    check(gmpsim_counter(a, "goexited") == 40 && gmpsim_counter(a, "x") == -1, "counters");
+    check(gmpsim_p_time_ns(a, "user") >= 4000000, "time of Ps");
+    uint64_t first = gmpsim_fingerprint(a);
+    check(gmpsim_run_go(a, error) == GMPSIM_OK && gmpsim_fingerprint(a) == first, "repeats");
+    check(gmpsim_fingerprint(b) != first, "another run");
+    gmpsim_run_free(a);
+    gmpsim_run_free(b);
+}
+
+int main(void)
+{
+    char error[GMPSIM_ERROR_MAX] = "";
+    gmpsim_scenario *s = gmpsim_scenario_parse("user", scenario, strlen(scenario), error);
+    check(s != NULL, error);
+    if (s == NULL)
+        return 1;
+    check_run(s);
+    gmpsim_scenario_free(s);
+
+    s = gmpsim_scenario_parse("stuck", stuck, strlen(stuck), error);
+    gmpsim_run *r = gmpsim_run_new(s);
+    check(gmpsim_run_go(r, error) == GMPSIM_OK, "a deadlock is a result");
+    check(strcmp(gmpsim_verdict(r), "deadlock") == 0 && !gmpsim_as_expected(r), "deadlock");
+    check(gmpsim_left_count(r) == 1 && gmpsim_left(r, 0).blocked &&
+              strcmp(gmpsim_left(r, 0).reason, "chan receive") == 0,
+          "who waits");
+    gmpsim_run_free(r);
+    gmpsim_scenario_free(s);
+
+    check(gmpsim_scenario_parse("bad", "{\"name\": 1}", 11, error) == NULL &&
+              strstr(error, "bad:1:") != NULL,
+          "a mistake has a place");
+    printf("libgmpsim %s: %d failures\n", gmpsim_version(), failures);
+    return failures != 0;
+}
