@@ -141,10 +141,14 @@ void st_defer(struct cc *c, const cJSON *o, const cJSON *v)
     emit_op(c, OP_DEFER, first, (int)n, 0, f, 0);
 }
 
+/* With a text, or with a number. */
 void st_panic(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)o;
-    emit_op(c, OP_PANIC, NOREG, 0, 0, add_string(c, json_string(c->doc, v)), 0);
+    if (cJSON_IsNumber(v))
+        emit_op(c, OP_PANIC, compile_value(c, v), 0, 0, -1, 0);
+    else
+        emit_op(c, OP_PANIC, NOREG, 0, 0, add_string(c, json_string(c->doc, v)), 0);
 }
 
 void st_recover(struct cc *c, const cJSON *o, const cJSON *v)
