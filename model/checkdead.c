@@ -24,7 +24,7 @@ static int32_t checkdead_waiting(void)
 /* proc.go checkdead. */
 static void checkdead(void)
 {
-    if (rt->panicking)
+    if (a_load(&rt->panicking))
         return;
     /* Without cgo an extra M in the list counts as running: it was made for a thread of somebody
      * else. */

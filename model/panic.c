@@ -113,7 +113,7 @@ static void crash_int(struct crash *c, int64_t v)
 
 static struct crash crash_begin(const char *s1, const char *s2)
 {
-    rt->panicking = true;
+    a_store(&rt->panicking, true);
     struct crash c = {.text = host_alloc(CRASH_MAX, 8)};
     crash_text(&c, s1);
     crash_text(&c, s2);

@@ -326,7 +326,7 @@ struct runtime {
     struct timersBucket *timersBuckets; /* 1.13: 64 of them (timer_buckets.c) */
     struct objects *objs;               /* channels, mutexes, ... of the program (objs.h) */
 
-    bool panicking;
+    ATOMIC(bool) panicking;
     int64_t start_ns;
     int64_t schedtrace_ns; /* 0: none */
     int64_t trace_start_ns; /* of the first SCHED line */

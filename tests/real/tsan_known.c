@@ -13,8 +13,6 @@ const char *__tsan_default_suppressions(void)
         "race:^runq_disown$\n"
         /* mp->locks of another M, as in Go 1.14 and 1.15. */
         "race:^shouldStealTimers$\n"
-        /* rt->panicking is plain: sysmon's checkdead may miss that a crash has begun. */
-        "race:^crash_begin$\n"
         /* gc.phase of a sysmon that asks whether a cycle is due, as in Go. */
         "race:^trigger_test$\n";
 }
