@@ -173,6 +173,10 @@ static const char *search_for(const struct setup *u, enum mm_kind memory, uint32
 
     if (!ex_init(&f, &o))
         FAIL_CASE("%s", f.text);
+#if defined(GMPSIM_ASAN) || defined(GMPSIM_TSAN) /* far slower: a part of each search */
+    if (runs_max == 0)
+        s.runs_max = runs_max = 3000;
+#endif
     strategy_dfs_init(&dfs, frames, sizeof(frames) / sizeof(frames[0]), preemptions);
     bool found = search_run(&s, &dfs.s, &result);
     if (found && !search_replay(&s, &result))
