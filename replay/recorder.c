@@ -14,31 +14,35 @@ enum { NONE = -1, NS = 1000 };
 /* In the slot's b, and above it the P of the latest record. */
 enum { G_NOTEXIST, G_RUNNABLE, G_RUNNING, G_WAITING, G_SYSCALL, G_MASK = 7, G_P_SHIFT = 3 };
 
-/* Reasons: Go's wait reasons, and these. */
-enum { WHY_NONE = 1000, WHY_GOSCHED, WHY_PREEMPTED };
+/* Reasons: Go's wait reasons by their number, 0 is none; and these. */
+enum {
+#define WAITREASON(name, text) WHY_##name,
+#include "model/waitreason.def"
+#undef WAITREASON
+    WHY_GOSCHED,
+    WHY_PREEMPTED
+};
 
-static const char *const g_states[] = {"notexist", "runnable", "running", "waiting", "syscall"};
-static const char *const wait_reasons[] = {
+const char *recorder_reason(int code)
+{
+    static const char *const texts[] = {
 #define WAITREASON(name, text) text,
 #include "model/waitreason.def"
 #undef WAITREASON
-};
-
-static const char *reason_text(uint16_t why)
-{
-    if (why == WHY_GOSCHED)
-        return "gosched";
-    if (why == WHY_PREEMPTED)
-        return "preempted";
-    return why < sizeof wait_reasons / sizeof *wait_reasons ? wait_reasons[why] : NULL;
+        "gosched", "preempted"};
+    return code >= 0 && (size_t)code < sizeof texts / sizeof *texts ? texts[code] : NULL;
 }
 
+/* One row of raw_g_transitions: the fields as they are stored. */
 struct g_row {
-    int64_t duration, end;
-    uint32_t g, src_g;
-    uint16_t src_m, src_p, reason;
-    uint8_t from, to;
+    int64_t g, how, duration, end, src;
 };
+
+/* A view takes it apart: the P, above it the M and the goroutine that did it. */
+static int64_t source(const struct event_rec *e, uint32_t g)
+{
+    return (int64_t)((uint64_t)g << 32 | (uint64_t)e->m << 16 | e->p);
+}
 
 static void text(sqlite3_context *ctx, const char *s)
 {
@@ -53,25 +57,11 @@ static void id(sqlite3_context *ctx, uint32_t v, uint32_t none)
         sqlite3_result_int64(ctx, v);
 }
 
-static void g_column(sqlite3_context *ctx, const void *row, int column, void *arg)
+/* Rows that are nothing but numbers. */
+static void number_column(sqlite3_context *ctx, const void *row, int column, void *arg)
 {
-    const struct g_row *r = row;
     (void)arg;
-    switch (column) {
-    case 0: sqlite3_result_int64(ctx, r->g); break;
-    case 1: text(ctx, g_states[r->from]); break;
-    case 2: text(ctx, g_states[r->to]); break;
-    case 3: text(ctx, reason_text(r->reason)); break;
-    case 4:
-        if (r->from != G_NOTEXIST)
-            sqlite3_result_int64(ctx, r->duration);
-        break;
-    case 5: sqlite3_result_int64(ctx, r->end); break;
-    case 8: id(ctx, r->src_g, EVENT_NO_G); break;
-    case 9: id(ctx, r->src_m, EVENT_NO_M); break;
-    case 10: id(ctx, r->src_p, EVENT_NO_P); break;
-    default: break; /* stacks: goroutines of a scenario have none */
-    }
+    sqlite3_result_int64(ctx, ((const int64_t *)row)[column]);
 }
 
 static void g_move(struct recorder *r, const struct event_rec *e, int to, uint16_t why,
@@ -81,15 +71,11 @@ static void g_move(struct recorder *r, const struct event_rec *e, int to, uint16
     if (s == NULL)
         return;
     struct g_row *row = rows_add(&r->g_rows);
-    *row = (struct g_row){.duration = (int64_t)((e->time - s->at) / NS),
+    *row = (struct g_row){.g = e->g,
+                          .how = (int64_t)(s->b & G_MASK) | to << 4 | why << 8,
+                          .duration = (int64_t)((e->time - s->at) / NS),
                           .end = (int64_t)(e->time / NS),
-                          .g = e->g,
-                          .src_g = src_g,
-                          .src_m = e->m,
-                          .src_p = e->p,
-                          .reason = why,
-                          .from = (uint8_t)(s->b & G_MASK),
-                          .to = (uint8_t)to};
+                          .src = source(e, src_g)};
     s->b = (uint32_t)to | (uint32_t)e->p << G_P_SHIFT;
     s->at = e->time;
 }
@@ -135,12 +121,12 @@ static void g_create(struct recorder *r, const struct event_rec *e)
     s->a = analysis_group(r->program, e);
     s->b = G_NOTEXIST;
     s->c = e->b;
-    g_move(r, e, e->c == 2 ? G_WAITING : G_RUNNABLE, WHY_NONE, e->b);
+    g_move(r, e, e->c == 2 ? G_WAITING : G_RUNNABLE, WHY_Zero, e->b);
 }
 
 static void g_exit(struct recorder *r, const struct event_rec *e)
 {
-    g_move(r, e, G_NOTEXIST, WHY_NONE, EVENT_NO_G);
+    g_move(r, e, G_NOTEXIST, WHY_Zero, EVENT_NO_G);
     struct map_slot *s = map_find(&r->gs, e->g, 0);
     if (s == NULL)
         return;
@@ -151,31 +137,10 @@ static void g_exit(struct recorder *r, const struct event_rec *e)
 /* ---- Ps ---- */
 
 enum { P_IDLE, P_RUNNING, P_SYSCALL };
-static const char *const p_states[] = {"idle", "running", "syscall"};
 
 struct p_row {
-    int64_t duration, end;
-    uint32_t src_g;
-    uint16_t p, src_m;
-    uint8_t from, to;
+    int64_t how, duration, end, src;
 };
-
-static void p_column(sqlite3_context *ctx, const void *row, int column, void *arg)
-{
-    const struct p_row *r = row;
-    (void)arg;
-    switch (column) {
-    case 0: sqlite3_result_int64(ctx, r->p); break;
-    case 1: text(ctx, p_states[r->from]); break;
-    case 2: text(ctx, p_states[r->to]); break;
-    case 3: sqlite3_result_int64(ctx, r->duration); break;
-    case 4: sqlite3_result_int64(ctx, r->end); break;
-    case 5: sqlite3_result_int64(ctx, r->p); break;
-    case 6: id(ctx, r->src_g, EVENT_NO_G); break;
-    case 7: id(ctx, r->src_m, EVENT_NO_M); break;
-    default: break;
-    }
-}
 
 static struct p_state *p_of(struct recorder *r, size_t p)
 {
@@ -196,13 +161,10 @@ static void p_move(struct recorder *r, const struct event_rec *e, size_t p, int 
     if (s->state == to)
         return;
     struct p_row *row = rows_add(&r->p_rows);
-    *row = (struct p_row){.duration = (int64_t)((e->time - s->since) / NS),
+    *row = (struct p_row){.how = (int64_t)p | s->state << 16 | to << 20,
+                          .duration = (int64_t)((e->time - s->since) / NS),
                           .end = (int64_t)(e->time / NS),
-                          .src_g = e->g,
-                          .p = (uint16_t)p,
-                          .src_m = e->m,
-                          .from = (uint8_t)s->state,
-                          .to = (uint8_t)to};
+                          .src = source(e, e->g)};
     s->since = e->time;
     s->state = to;
 }
@@ -272,18 +234,18 @@ static void feed(struct recorder *r, const struct event_rec *e)
 {
     switch ((enum event_type)e->type) {
     case EV_G_CREATE: g_create(r, e); break;
-    case EV_G_START: g_move(r, e, G_RUNNING, WHY_NONE, EVENT_NO_G); break;
+    case EV_G_START: g_move(r, e, G_RUNNING, WHY_Zero, EVENT_NO_G); break;
     case EV_G_PARK: g_move(r, e, G_WAITING, e->c, EVENT_NO_G); break;
-    case EV_G_READY: g_move(r, e, G_RUNNABLE, WHY_NONE, e->b); break;
+    case EV_G_READY: g_move(r, e, G_RUNNABLE, WHY_Zero, e->b); break;
     case EV_G_GOSCHED: g_move(r, e, G_RUNNABLE, WHY_GOSCHED, EVENT_NO_G); break;
     case EV_G_PREEMPT: g_move(r, e, G_RUNNABLE, WHY_PREEMPTED, EVENT_NO_G); break;
     case EV_G_EXIT: g_exit(r, e); break;
     case EV_G_SYSCALL_ENTER:
-        g_move(r, e, G_SYSCALL, WHY_NONE, EVENT_NO_G);
+        g_move(r, e, G_SYSCALL, WHY_Zero, EVENT_NO_G);
         p_move(r, e, e->p, P_SYSCALL);
         break;
     case EV_G_SYSCALL_EXIT:
-        g_move(r, e, e->c != 0 ? G_RUNNING : G_RUNNABLE, WHY_NONE, EVENT_NO_G);
+        g_move(r, e, e->c != 0 ? G_RUNNING : G_RUNNABLE, WHY_Zero, EVENT_NO_G);
         if (e->c != 0)
             p_move(r, e, e->p, P_RUNNING);
         break;
@@ -334,17 +296,15 @@ int recorder_init(struct recorder *r, sqlite3 *db, const struct program *program
                                   .column = goroutine_column,
                                   .arg = r};
     r->g_rows = (struct rows){.name = "batch_g",
-                              .columns = "g, from_state, to_state, reason, duration_ns, "
-                                         "end_time_ns, stack_id, src_stack_id, src_g, src_m, src_p",
-                              .insert = INSERT("g_transitions", "batch_g"),
+                              .columns = "g, how, duration_ns, end_time_ns, src",
+                              .insert = INSERT("raw_g_transitions", "batch_g"),
                               .size = sizeof(struct g_row),
-                              .column = g_column};
-    r->p_rows = (struct rows){
-        .name = "batch_p",
-        .columns = "p, from_state, to_state, duration_ns, end_time_ns, src_p, src_g, src_m",
-        .insert = INSERT("p_transitions", "batch_p"),
-        .size = sizeof(struct p_row),
-        .column = p_column};
+                              .column = number_column};
+    r->p_rows = (struct rows){.name = "batch_p",
+                              .columns = "how, duration_ns, end_time_ns, src",
+                              .insert = INSERT("raw_p_transitions", "batch_p"),
+                              .size = sizeof(struct p_row),
+                              .column = number_column};
     r->span_rows = (struct rows){.name = "batch_spans",
                                  .columns = "name, key, g, begin_ns, end_ns",
                                  .insert = INSERT("spans", "batch_spans"),

@@ -23,6 +23,9 @@ struct recorder {
     struct rows goroutines, g_rows, p_rows, span_rows;
 };
 
+/* What a row's reason means: 1, 2, ... Go's wait reasons and two more; NULL: no more of them. */
+const char *recorder_reason(int code);
+
 /* SQLite's code. */
 int recorder_init(struct recorder *r, struct sqlite3 *db, const struct program *program);
 void recorder_feed(struct recorder *r, const struct event_rec *recs, size_t count);

@@ -8,9 +8,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "replay/recorder.h"
 #include "replay/store.h"
 
 #define RUN "run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE, "
+
+/* The codes of recorder.c. */
+#define G_STATE(code)                                                                    \
+    " CASE " code " WHEN 0 THEN 'notexist' WHEN 1 THEN 'runnable' WHEN 2 THEN 'running'" \
+    " WHEN 3 THEN 'waiting' ELSE 'syscall' END"
+#define P_STATE(code) " CASE " code " WHEN 0 THEN 'idle' WHEN 1 THEN 'running' ELSE 'syscall' END"
 
 static const char *const steps[STORE_VERSION] = {
     "CREATE TABLE runs("
@@ -55,34 +62,173 @@ static const char *const steps[STORE_VERSION] = {
 
     "CREATE TABLE goroutines(" RUN "g INTEGER NOT NULL, name TEXT NOT NULL, parent INTEGER,"
     " create_time_ns INTEGER NOT NULL, end_time_ns INTEGER) STRICT;"
-    "CREATE TABLE g_transitions(" RUN "g INTEGER NOT NULL, from_state TEXT NOT NULL,"
-    " to_state TEXT NOT NULL, reason TEXT, duration_ns INTEGER, end_time_ns INTEGER NOT NULL,"
-    " stack_id INTEGER, src_stack_id INTEGER, src_g INTEGER, src_m INTEGER, src_p INTEGER) STRICT;"
-    "CREATE TABLE p_transitions(" RUN "p INTEGER NOT NULL, from_state TEXT NOT NULL,"
-    " to_state TEXT NOT NULL, duration_ns INTEGER, end_time_ns INTEGER NOT NULL,"
-    " src_p INTEGER, src_g INTEGER, src_m INTEGER) STRICT;"
-    "CREATE VIEW procs AS SELECT run, p, min(end_time_ns - duration_ns) AS start_time_ns,"
-    " max(end_time_ns) AS end_time_ns,"
-    " sum(duration_ns) FILTER (WHERE from_state = 'running') AS running_ns,"
-    " sum(duration_ns) FILTER (WHERE from_state = 'idle') AS idle_ns"
-    " FROM p_transitions GROUP BY run, p;"
-    "CREATE TABLE spans(" RUN "name TEXT NOT NULL, key INTEGER NOT NULL, g INTEGER NOT NULL,"
-    " begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL) STRICT;"
+    /* Packed: half the columns are half the time. The views below are what people query. */
+    "CREATE TABLE raw_g_transitions(run INTEGER REFERENCES runs(id) ON DELETE CASCADE,"
+    " g INTEGER, how INTEGER, duration_ns INTEGER, end_time_ns INTEGER, src INTEGER) STRICT;"
+    "CREATE TABLE raw_p_transitions(run INTEGER REFERENCES runs(id) ON DELETE CASCADE,"
+    " how INTEGER, duration_ns INTEGER, end_time_ns INTEGER, src INTEGER) STRICT;"
+    "CREATE TABLE reasons(code INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;"
+    "CREATE VIEW g_transitions AS SELECT t.run, t.g," G_STATE(
+        "t.how & 15") " AS from_state," G_STATE("t.how >> 4 & 15") " AS to_state, r.text AS "
+                                                                   "reason, t.duration_ns, "
+                                                                   "t.end_time_ns,"
+                                                                   " NULL AS stack_id, NULL AS "
+                                                                   "src_stack_id, nullif(t.src >> "
+                                                                   "32 & 4294967295, 0) AS src_g,"
+                                                                   " nullif(t.src >> 16 & 65535, "
+                                                                   "65535) AS src_m, nullif(t.src "
+                                                                   "& 65535, 65535) AS src_p,"
+                                                                   " t.rowid AS id FROM "
+                                                                   "raw_g_transitions t LEFT JOIN "
+                                                                   "reasons r ON r.code = t.how >> "
+                                                                   "8;"
+                                                                   "CREATE VIEW p_transitions AS "
+                                                                   "SELECT run, how & 65535 AS "
+                                                                   "p," P_STATE("how >> 16 & 15") " AS from_state," P_STATE(
+                                                                       "how >> 20") " AS to_state,"
+                                                                                    " duration_ns, "
+                                                                                    "end_time_ns, "
+                                                                                    "how & 65535 "
+                                                                                    "AS src_p,"
+                                                                                    " nullif(src "
+                                                                                    ">> 32 & "
+                                                                                    "4294967295, "
+                                                                                    "0) AS src_g, "
+                                                                                    "nullif(src >> "
+                                                                                    "16 & 65535, "
+                                                                                    "65535) AS "
+                                                                                    "src_m,"
+                                                                                    " rowid AS id "
+                                                                                    "FROM "
+                                                                                    "raw_p_"
+                                                                                    "transitions;"
+                                                                                    "CREATE VIEW "
+                                                                                    "procs AS "
+                                                                                    "SELECT run, "
+                                                                                    "p, "
+                                                                                    "min(end_time_"
+                                                                                    "ns - "
+                                                                                    "duration_ns) "
+                                                                                    "AS "
+                                                                                    "start_time_ns,"
+                                                                                    " max(end_time_"
+                                                                                    "ns) AS "
+                                                                                    "end_time_ns,"
+                                                                                    " sum(duration_"
+                                                                                    "ns) FILTER "
+                                                                                    "(WHERE "
+                                                                                    "from_state = "
+                                                                                    "'running') AS "
+                                                                                    "running_ns,"
+                                                                                    " sum(duration_"
+                                                                                    "ns) FILTER "
+                                                                                    "(WHERE "
+                                                                                    "from_state = "
+                                                                                    "'idle') AS "
+                                                                                    "idle_ns"
+                                                                                    " FROM "
+                                                                                    "p_transitions "
+                                                                                    "GROUP BY run, "
+                                                                                    "p;"
+                                                                                    "CREATE TABLE "
+                                                                                    "spans(" RUN
+                                                                                    "name TEXT NOT "
+                                                                                    "NULL, key "
+                                                                                    "INTEGER NOT "
+                                                                                    "NULL, g "
+                                                                                    "INTEGER NOT "
+                                                                                    "NULL,"
+                                                                                    " begin_ns "
+                                                                                    "INTEGER NOT "
+                                                                                    "NULL, end_ns "
+                                                                                    "INTEGER NOT "
+                                                                                    "NULL) STRICT;"
 
-    "CREATE TABLE findings(" RUN "kind TEXT NOT NULL, text TEXT NOT NULL,"
-    " time_ns INTEGER NOT NULL) STRICT;"
-    "CREATE TABLE blocked(" RUN "g INTEGER NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL,"
-    " reason TEXT NOT NULL, since_ns INTEGER NOT NULL, line INTEGER, blocked INTEGER NOT NULL,"
-    " PRIMARY KEY(run, g)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE whatif(grid INTEGER NOT NULL, scenario TEXT NOT NULL, file TEXT NOT NULL,"
-    " profile TEXT NOT NULL, procs INTEGER NOT NULL, cpus INTEGER NOT NULL,"
-    " quota_us INTEGER NOT NULL, seed TEXT NOT NULL, verdict TEXT NOT NULL,"
-    " as_expected INTEGER NOT NULL, makespan_ns INTEGER NOT NULL, user_ns INTEGER NOT NULL,"
-    " throttled_ns INTEGER NOT NULL, fingerprint TEXT NOT NULL, name TEXT NOT NULL,"
-    " count INTEGER NOT NULL, p50_ns INTEGER, p90_ns INTEGER, p99_ns INTEGER, p999_ns INTEGER,"
-    " max_ns INTEGER) STRICT;"
-    "CREATE TABLE schedules(" RUN "seed TEXT NOT NULL, strategy TEXT NOT NULL,"
-    " choices BLOB NOT NULL) STRICT;",
+                                                                                    "CREATE TABLE "
+                                                                                    "findings(" RUN
+                                                                                    "kind TEXT NOT "
+                                                                                    "NULL, text "
+                                                                                    "TEXT NOT NULL,"
+                                                                                    " time_ns "
+                                                                                    "INTEGER NOT "
+                                                                                    "NULL) STRICT;"
+                                                                                    "CREATE TABLE "
+                                                                                    "blocked(" RUN
+                                                                                    "g INTEGER NOT "
+                                                                                    "NULL, name "
+                                                                                    "TEXT NOT "
+                                                                                    "NULL, status "
+                                                                                    "TEXT NOT NULL,"
+                                                                                    " reason TEXT "
+                                                                                    "NOT NULL, "
+                                                                                    "since_ns "
+                                                                                    "INTEGER NOT "
+                                                                                    "NULL, line "
+                                                                                    "INTEGER, "
+                                                                                    "blocked "
+                                                                                    "INTEGER NOT "
+                                                                                    "NULL,"
+                                                                                    " PRIMARY "
+                                                                                    "KEY(run, g)) "
+                                                                                    "STRICT, "
+                                                                                    "WITHOUT ROWID;"
+                                                                                    "CREATE TABLE "
+                                                                                    "whatif(grid "
+                                                                                    "INTEGER NOT "
+                                                                                    "NULL, "
+                                                                                    "scenario TEXT "
+                                                                                    "NOT NULL, "
+                                                                                    "file TEXT NOT "
+                                                                                    "NULL,"
+                                                                                    " profile TEXT "
+                                                                                    "NOT NULL, "
+                                                                                    "procs INTEGER "
+                                                                                    "NOT NULL, "
+                                                                                    "cpus INTEGER "
+                                                                                    "NOT NULL,"
+                                                                                    " quota_us "
+                                                                                    "INTEGER NOT "
+                                                                                    "NULL, seed "
+                                                                                    "TEXT NOT "
+                                                                                    "NULL, verdict "
+                                                                                    "TEXT NOT NULL,"
+                                                                                    " as_expected "
+                                                                                    "INTEGER NOT "
+                                                                                    "NULL, "
+                                                                                    "makespan_ns "
+                                                                                    "INTEGER NOT "
+                                                                                    "NULL, user_ns "
+                                                                                    "INTEGER NOT "
+                                                                                    "NULL,"
+                                                                                    " throttled_ns "
+                                                                                    "INTEGER NOT "
+                                                                                    "NULL, "
+                                                                                    "fingerprint "
+                                                                                    "TEXT NOT "
+                                                                                    "NULL, name "
+                                                                                    "TEXT NOT NULL,"
+                                                                                    " count "
+                                                                                    "INTEGER NOT "
+                                                                                    "NULL, p50_ns "
+                                                                                    "INTEGER, "
+                                                                                    "p90_ns "
+                                                                                    "INTEGER, "
+                                                                                    "p99_ns "
+                                                                                    "INTEGER, "
+                                                                                    "p999_ns "
+                                                                                    "INTEGER,"
+                                                                                    " max_ns "
+                                                                                    "INTEGER) "
+                                                                                    "STRICT;"
+                                                                                    "CREATE TABLE "
+                                                                                    "schedules(" RUN
+                                                                                    "seed TEXT NOT "
+                                                                                    "NULL, "
+                                                                                    "strategy TEXT "
+                                                                                    "NOT NULL,"
+                                                                                    " choices BLOB "
+                                                                                    "NOT NULL) "
+                                                                                    "STRICT;",
 };
 
 static int version_of(sqlite3 *db)
@@ -107,11 +253,27 @@ static bool newer(struct failure *f, int v)
     return false;
 }
 
+/* Wait reasons may be added at any time: their codes are those of this program. */
+static bool put_reasons(sqlite3 *db)
+{
+    sqlite3_stmt *st;
+    bool ok = sqlite3_prepare_v2(db, "INSERT OR REPLACE INTO reasons VALUES(?, ?)", -1, &st,
+                                 NULL) == SQLITE_OK;
+    for (int code = 1; ok && recorder_reason(code) != NULL; code++) {
+        sqlite3_bind_int(st, 1, code);
+        sqlite3_bind_text(st, 2, recorder_reason(code), -1, SQLITE_STATIC);
+        ok = sqlite3_step(st) == SQLITE_DONE;
+        sqlite3_reset(st);
+    }
+    sqlite3_finalize(st);
+    return ok;
+}
+
 static bool step(sqlite3 *db, int from)
 {
     char pragma[48];
     snprintf(pragma, sizeof pragma, "PRAGMA user_version = %d", from + 1);
-    return exec(db, steps[from]) && exec(db, pragma);
+    return exec(db, steps[from]) && put_reasons(db) && exec(db, pragma);
 }
 
 /* A file that holds something else is left alone. */

@@ -103,8 +103,10 @@ static bool prepare_file(struct store *s, struct failure *f, enum store_mode mod
         fail(f, E_STORE, "the file cannot be written");
         return false;
     }
-    return store_exec_(s, f, "PRAGMA journal_mode = WAL") &&
-           store_exec_(s, f, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = 1") &&
+    return store_exec_(s, f, "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL") &&
+           store_exec_(s, f,
+                       "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = 1; "
+                       "PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8000") &&
            schema_migrate(s->db, f);
 }
 

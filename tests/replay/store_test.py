@@ -106,7 +106,7 @@ class Rows(Case):
         broken = self.sql(
             "SELECT * FROM (SELECT g, from_state, end_time_ns - duration_ns AS began,"
             " lag(end_time_ns) OVER w AS before_ns, lag(to_state) OVER w AS before_state"
-            " FROM g_transitions WINDOW w AS (PARTITION BY g ORDER BY rowid))"
+            " FROM g_transitions WINDOW w AS (PARTITION BY g ORDER BY id))"
             " WHERE from_state <> 'notexist'"
             " AND (abs(began - before_ns) > 1 OR from_state <> before_state)")
         self.assertEqual(broken, [])
