@@ -534,6 +534,10 @@ static void lazy_chan(void *arg)
     blockTimerChan(tt->c);
     expect(timers_own()->n == 1, "a waiter brings the timer into the heap");
     unblockTimerChan(tt->c);
+    expect(a_peek(&timers_own()->zombies) == 1, "without a waiter it is on its way out");
+    blockTimerChan(tt->c);
+    expect(a_peek(&timers_own()->zombies) == 0, "the next waiter keeps it");
+    unblockTimerChan(tt->c);
     unlock(&tt->c->lock);
     host_usleep(5000);
     (void)timers_check(a_own(&getm()->p), 0);
