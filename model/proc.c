@@ -92,17 +92,23 @@ static struct g *netpoll_look(void)
     return gList_empty(&list) ? NULL : take_polled(&list, delta);
 }
 
+static bool all_others_idle(void)
+{
+    int32_t procs = a_load_rlx(&rt->gomaxprocs);
+    return a_load(&sched->npidle) == procs - 1;
+}
+
 /* Step 10's gate: at most half of the busy Ps' number of Ms spins. Three loads, not atomic
  * together. */
 static bool may_spin(struct m *mp)
 {
+    if (prof->steal_gives_up && all_others_idle())
+        return false; /* 1.13: also if it spins already */
     if (mp->spinning)
         return true;
     int32_t spinning = a_load(&sched->nmspinning);
     int32_t procs = a_load_rlx(&rt->gomaxprocs);
     int32_t idle = a_load(&sched->npidle);
-    if (prof->steal_gives_up && idle == procs - 1)
-        return false; /* 1.13 */
     return 2 * spinning < procs - idle;
 }
 
@@ -148,8 +154,10 @@ static enum look local_look(struct m *mp, struct p *pp, bool whole, struct timer
 
 /* Step 15: an M that stops spinning looks once more at everything a submitter may have left,
  * because between the looks above and the decrement nobody would have been woken. Work without a P
- * to run it with ends the search: whoever has the Ps will look. */
-static bool recheck(struct m *mp, struct p **allp, int32_t n, struct found *f, bool *again)
+ * to run it with ends the search: whoever has the Ps will look. Up to 1.16 an M that did not spin
+ * looks as well, and goes on not spinning. */
+static bool recheck(struct m *mp, struct p **allp, int32_t n, bool wasSpinning, struct found *f,
+                    bool *again)
 {
     if (prof->grq_recheck) {
         lock(&sched->lock);
@@ -170,14 +178,16 @@ static bool recheck(struct m *mp, struct p **allp, int32_t n, struct found *f, b
     struct p *pp = checkRunqsNoP(allp, n);
     if (pp != NULL) {
         acquirep(pp);
-        becomeSpinning(mp);
+        if (wasSpinning)
+            becomeSpinning(mp);
         *again = true;
         return true;
     }
     f->gp = gc_checkIdleNoP(&pp);
     if (f->gp != NULL) {
         acquirep(pp);
-        becomeSpinning(mp);
+        if (wasSpinning)
+            becomeSpinning(mp);
         claim_waiting(f->gp);
         return true;
     }
@@ -224,16 +234,15 @@ static bool poll_until(struct m *mp, int64_t now, int64_t pollUntil, bool wasSpi
     }
     a_store(&sched->pollUntil, pollUntil);
     int64_t delay = -1;
-    if (pollUntil != 0) {
-        if (now == 0)
-            now = nanotime();
+    if (prof->lastpoll_stale || (pollUntil != 0 && now == 0))
+        now = nanotime();
+    if (pollUntil != 0)
         delay = pollUntil > now ? pollUntil - now : 0;
-    }
     mp->counters[C_netpoll_blocks]++;
     emit(EV_NETPOLL_BLOCK, 0, (uint64_t)delay, 0, 0);
     struct gList list = {0};
     int32_t delta = netpoll(delay, &list);
-    if (!prof->lastpoll_stale || now == 0)
+    if (!prof->lastpoll_stale)
         now = nanotime();
     a_store(&sched->pollUntil, 0);
     a_store(&sched->lastpoll, now);
@@ -281,9 +290,10 @@ static enum look idle(struct m *mp, struct p *pp, int64_t now, int64_t pollUntil
         nmspinning_dec();
         emit(EV_M_SPIN_END, 0, 0, 0, 0);
     }
-    if ((wasSpinning || !prof->recheck_only_if_spinning) && recheck(mp, allp, n, f, &again))
+    bool look = wasSpinning || !prof->recheck_only_if_spinning;
+    if (look && recheck(mp, allp, n, wasSpinning, f, &again))
         return again ? LOOK_AGAIN : LOOK_FOUND;
-    if (prof->masks && (wasSpinning || !prof->recheck_only_if_spinning))
+    if (prof->masks && look)
         pollUntil = checkTimersNoP(allp, n, pollUntil);
     if (poll_until(mp, now, pollUntil, wasSpinning, f, &again))
         return again ? LOOK_AGAIN : LOOK_FOUND;

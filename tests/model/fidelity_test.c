@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Steps in which the model once differed from Go's source, each shown by what it does to a run. */
+#include "asm.h"
+#include "harness.h"
+
+static struct as a;
+static struct as_result r;
+
+enum { US = 1000, MS = 1000000, MB = 1 << 20 };
+
+static void cpu_nopreempt(int64_t ns) { as_op(&a, OP_CPU, CPU_nopreempt, NOREG, 0, -1, ns); }
+
+static uint64_t failed_steals(int release)
+{
+    as_init(&a);
+    int never = as_object(&a, OBJ_CHAN, 0);
+    int f = as_func(&a, "f", 0, 1);
+    as_ret(&a);
+    as_func(&a, "main", 0, 1);
+    cpu_nopreempt(MS); /* the start of the world is over */
+    as_go(&a, f, 0, 0);
+    as_recv(&a, never, 0);
+    as_ret(&a);
+    as_run(&r, &a, (struct as_opts){.release = release, .procs = 2});
+    CHECK_EQ(r.end, AS_FINDING);
+    return r.counters[COUNTER_steals_tried] - r.counters[COUNTER_steals_won];
+}
+
+/* main starts f and sleeps; the M that was woken for f, spinning, finds everybody idle when it gets
+ * there. 1.13 tests that before it tests whether it spins; 1.14 visits the only victim four times.
+ */
+TEST_CASE(Fidelity, NobodyStealsIn113WhenAllOthersAreIdle)
+{
+    CHECK_EQ(failed_steals(13) + 4, failed_steals(14));
+}
+
+/* A descriptor gets ready every 30 ms; whoever reads works a little. */
+static uint64_t polls(int release)
+{
+    static const int64_t at[] = {30 * MS, 60 * MS, 90 * MS, 120 * MS};
+    as_init(&a);
+    a.arrivals[a.p.narrivals] = (struct arrivals){
+        .kind = ARRIVE_TIMES, .mode = 1, .times = at, .ntimes = 4};
+    int fd = as_object(&a, OBJ_FD, (int)a.p.narrivals++);
+    as_func(&a, "main", 0, 2);
+    for (int i = 0; i < 4; i++) {
+        as_op(&a, OP_FDREAD, 0, 1, 0, fd, 0);
+        cpu_nopreempt(MS);
+    }
+    as_ret(&a);
+    as_run(&r, &a, (struct as_opts){.release = release, .procs = 1});
+    CHECK_EQ(r.end, AS_STOPPED);
+    return r.counters[COUNTER_netpolls];
+}
+
+/* 1.19 and 1.20 note the time before a blocking poll as the time of the last poll. sysmon, which a
+ * system call wakes, polls again at once after each. */
+TEST_CASE(Fidelity, LastpollIsStaleIn119And120)
+{
+    for (int rel = 14; rel <= 27; rel++)
+        CHECK_EQ(polls(rel), rel == 19 || rel == 20 ? 12 : 8);
+}
+
+static uint64_t sweeper_yields(int release)
+{
+    as_init(&a);
+    as_func(&a, "main", 0, 2);
+    for (int i = 0; i < 3; i++)
+        as_op(&a, OP_ALLOC, 0, NOREG, 0, -1, 3 * MB);
+    as_sleep(&a, 20 * MS);
+    as_ret(&a);
+    as_run(&r, &a, (struct as_opts){.release = release, .procs = 2});
+    CHECK_EQ(r.end, AS_STOPPED);
+    return r.counters[COUNTER_grq_puts];
+}
+
+/* bgsweep goes to the global queue every ten spans; since 1.19 only if no P is idle. */
+TEST_CASE(Fidelity, SweeperYieldsOnlyToBusyPs)
+{
+    uint64_t always = sweeper_yields(18);
+    for (int rel = 13; rel <= 18; rel++)
+        CHECK(sweeper_yields(rel) + 5 > always);
+    for (int rel = 19; rel <= 27; rel++)
+        CHECK(sweeper_yields(rel) + 40 < always);
+}
+
+/* Burns the time up to a fixed moment. */
+static void cpu_until(int64_t at)
+{
+    as_op(&a, OP_NOW, 0, 0, 0, 0, 0);
+    as_const(&a, 1, at);
+    as_op(&a, OP_SUB, 1, 1, 0, 0, 0);
+    as_op(&a, OP_CPU, CPU_nopreempt, 1, 0, -1, 0);
+}
+
+enum { WORKERS = 5 };
+
+/* Workers end one after the other, shortly after main started f and went on with its own work. */
+static uint64_t spins(int release, int64_t before)
+{
+    as_init(&a);
+    int f = as_func(&a, "f", 0, 1), w[WORKERS];
+    as_ret(&a);
+    for (int i = 0; i < WORKERS; i++) {
+        w[i] = as_func(&a, "w", 0, 2);
+        cpu_until(400 * US + i * 500);
+        as_ret(&a);
+    }
+    as_func(&a, "main", 0, 2);
+    for (int i = 0; i < WORKERS; i++)
+        as_go(&a, w[i], 0, 0);
+    cpu_until(400 * US - before);
+    as_go(&a, f, 0, 0);
+    cpu_nopreempt(150 * US);
+    as_ret(&a);
+    as_run(&r, &a, (struct as_opts){.release = release, .procs = WORKERS + 2});
+    CHECK_EQ(r.end, AS_STOPPED);
+    return r.counters[COUNTER_spins];
+}
+
+/* While f waits in runnext for its first thief, the gate keeps a worker's M from spinning. Up to
+ * 1.16 it looks once more after it gave up its P, sees f, takes the P back and tries again, but
+ * without spinning: so in many of these worlds no more Ms spin than in 1.17, where it goes to
+ * sleep. */
+TEST_CASE(Fidelity, WhoDidNotSpinDoesNotSpinAfterTheRecheck)
+{
+    int same = 0;
+    for (int64_t before = 2 * US; before < 10 * US; before += 200) {
+        uint64_t old = spins(16, before), new = spins(17, before);
+        CHECK(old >= new);
+        same += old == new;
+    }
+    CHECK(same >= 10);
+}
