@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/explain.h"
 #include "cli/record.h"
 #include "cli/report.h"
 
@@ -12,6 +13,7 @@ struct run_args {
     struct machine m;
     struct run_opts o;
     int64_t runs, schedtrace_ns;
+    const char *explain;
     const char *db_path, *jsonl_path, *chrome_path;
     struct outputs out;
     bool prints, json, scheddetail;
@@ -114,6 +116,8 @@ int verb_run(const struct verb *v, int argc, char **argv)
     const struct opt table[] = {
         MACHINE_OPTS(a.m),
         {"runs", "N", "so many runs, with seeds from --seed on", OPT_INT, &a.runs},
+        {"explain", "WHAT", "the waits of the slowest span of a name, or of goroutine g17",
+         OPT_TEXT, &a.explain},
         {"db", "FILE", "record everything into this SQLite file (docs/store.md)", OPT_TEXT,
          &a.db_path},
         {"jsonl", "FILE", "records as JSON lines; - is standard output", OPT_TEXT, &a.jsonl_path},
@@ -147,6 +151,9 @@ int verb_run(const struct verb *v, int argc, char **argv)
         print_json(list, a.runs);
     cJSON_Delete(list);
     close_outputs(&a);
+    a.o.seed = seed;
+    if (a.explain != NULL && !a.json && !a.prints)
+        explain(&a.o, a.explain);
     scenario_free(a.m.scenario);
     return status;
 }

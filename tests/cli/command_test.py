@@ -182,6 +182,24 @@ class Run(Case):
         self.assertGreaterEqual(min(counts), 0)
         self.assertEqual(counts[-1], 0)
 
+    def test_explain_adds_up_to_the_slowest_span(self):
+        report = json.loads(self.run_it("run", "--json", "service.json")[0])
+        out, _ = self.run_it("run", "service.json", "--explain", "request")
+        part = out[out.index("the slowest request"):].splitlines()
+        units = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+        def ns(text):
+            number, unit = re.match(r"([\d.]+)([a-z]+)$", text).groups()
+            return float(number) * units[unit]
+        slowest = report["spans"]["request"]["max"]
+        self.assertAlmostEqual(ns(part[0].split()[3].rstrip(",")), slowest, delta=slowest / 1000)
+        # the goroutine goes on for a moment after the span has ended
+        total = sum(ns(line.split()[1]) for line in part[2:])
+        self.assertAlmostEqual(total, slowest, delta=slowest / 50)
+        self.assertTrue(any("waits: sleep" in line for line in part))
+        _, err = self.run_it("run", "service.json", "--explain", "nothing", status=2)
+        self.assertIn("there is request", err)
+
     def test_a_time_limit_of_the_users_is_no_finding(self):
         out, _ = self.run_it("run", "service.json", "--until", "1ms")
         self.assertIn("time limit", out)

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/explain.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/analysis.h"
+
+enum { NS = 1000, OTHERS_MAX = 6, LINES_MAX = 400 };
+
+/* ---- first run: which goroutine, from when to when ---- */
+
+struct found {
+    const struct program *program;
+    uint32_t span;
+    struct map open; /* key -> begin in ns, goroutine (a) */
+    uint64_t last_key;
+    bool any;
+    uint64_t begin, end; /* ns */
+    uint64_t key;
+    uint32_t g;
+};
+
+static void find_begin(struct found *f, const struct event_rec *r)
+{
+    struct map_slot *s;
+    if (r->c == 1) { /* it began earlier, at time a */
+        s = map_find(&f->open, f->last_key, 0);
+        if (s != NULL)
+            s->at = r->a;
+        return;
+    }
+    s = map_put(&f->open, r->a, 0);
+    s->at = r->time / NS;
+    s->a = r->g;
+    f->last_key = r->a;
+}
+
+static void find_end(struct found *f, const struct event_rec *r)
+{
+    struct map_slot *s = map_find(&f->open, r->a, 0);
+    uint64_t now = r->time / NS;
+    if (s == NULL)
+        return;
+    if (!f->any || now - s->at > f->end - f->begin) {
+        f->any = true;
+        f->begin = s->at;
+        f->end = now;
+        f->key = r->a;
+        f->g = s->a;
+    }
+    map_take(&f->open, s);
+}
+
+static void find_sink(void *arg, const struct event_rec *recs, size_t count)
+{
+    struct found *f = arg;
+    for (size_t i = 0; i < count; i++) {
+        if (recs[i].type == EV_SPAN_BEGIN && recs[i].b == f->span)
+            find_begin(f, &recs[i]);
+        else if (recs[i].type == EV_SPAN_END && recs[i].b == f->span)
+            find_end(f, &recs[i]);
+    }
+}
+
+/* ---- second run: what happened to it ---- */
+
+struct lane {       /* a P */
+    uint32_t g;     /* runs here, 0: nobody */
+    uint64_t since; /* ps */
+    bool idle, throttled;
+};
+
+struct other { /* somebody who ran on our P while we were runnable */
+    uint32_t g;
+    uint64_t ran; /* ps */
+};
+
+struct watch {
+    const struct program *program;
+    uint32_t g;
+    uint64_t from, to; /* ns */
+    struct lane *lanes;
+    size_t nlanes;
+    struct map names; /* goroutine -> group (a) */
+    /* of our goroutine */
+    enum { UNKNOWN, RUNNABLE, RUNNING, WAITING, SYSCALL } state;
+    uint64_t since; /* ps */
+    uint16_t p, reason;
+    uint32_t by;
+    bool global; /* runnable in the global queue */
+    struct other others[OTHERS_MAX];
+    int nothers;
+    uint64_t idle_ps, throttled_ps; /* of other Ps, of our P, while runnable */
+    int lines;
+};
+
+static const char *const reasons[] = {
+#define WAITREASON(name, text) text,
+#include "model/waitreason.def"
+#undef WAITREASON
+};
+
+static struct lane *lane(struct watch *w, uint32_t p)
+{
+    if (p >= w->nlanes) {
+        w->lanes = run_grow(w->lanes, (p + 1) * sizeof *w->lanes);
+        for (size_t i = w->nlanes; i <= p; i++)
+            w->lanes[i] = (struct lane){.idle = true};
+        w->nlanes = p + 1;
+    }
+    return &w->lanes[p];
+}
+
+static const char *who(const struct watch *w, uint32_t g, char *buf, size_t size)
+{
+    const struct map_slot *s = map_find(&w->names, g, 0);
+    snprintf(buf, size, "g%" PRIu32 " (%.40s)", g,
+             s != NULL ? analysis_group_name(w->program, s->a) : "?");
+    return buf;
+}
+
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* The longest few are kept, in the order in which they ran. */
+static void add_other(struct watch *w, uint32_t g, uint64_t ran)
+{
+    int least = 0;
+    if (ran == 0 || g == w->g)
+        return;
+    if (w->nothers == OTHERS_MAX) {
+        for (int i = 1; i < OTHERS_MAX; i++)
+            if (w->others[i].ran < w->others[least].ran)
+                least = i;
+        if (w->others[least].ran >= ran)
+            return;
+        w->nothers--;
+        memmove(&w->others[least], &w->others[least + 1],
+                (size_t)(w->nothers - least) * sizeof *w->others);
+    }
+    w->others[w->nothers++] = (struct other){g, ran};
+}
+
+/* Whoever ran on this P stops; what of it overlaps our waiting counts. */
+static void lane_stops(struct watch *w, uint32_t p, uint64_t now)
+{
+    struct lane *l = lane(w, p);
+    uint64_t from = later(l->since, w->since);
+    if (now > from && (w->state == RUNNABLE || w->state == RUNNING)) {
+        if (l->idle && p != w->p)
+            w->idle_ps += now - from;
+        else if (l->throttled && p == w->p)
+            w->throttled_ps += now - from;
+        else if (l->g != 0 && p == w->p)
+            add_other(w, l->g, now - from);
+    }
+    l->since = now;
+    l->g = 0;
+}
+
+static void print_others(const struct watch *w)
+{
+    char name[80];
+    for (int i = 0; i < w->nothers; i++)
+        printf("%s%s %s", i == 0 ? "; meanwhile there: " : ", ",
+               who(w, w->others[i].g, name, sizeof name),
+               time_text((int64_t)(w->others[i].ran / NS)));
+}
+
+/* What the lanes did up to now, as far as it concerns us. */
+static void catch_up(struct watch *w, uint64_t now)
+{
+    for (size_t p = 0; p < w->nlanes; p++) {
+        uint32_t g = w->lanes[p].g;
+        lane_stops(w, (uint32_t)p, now);
+        w->lanes[p].g = g;
+    }
+}
+
+static void print_throttled(const struct watch *w)
+{
+    if (w->throttled_ps > 0)
+        printf("; the P was throttled for %s of it", time_text((int64_t)(w->throttled_ps / NS)));
+}
+
+static void print_runnable(const struct watch *w)
+{
+    if (w->global)
+        fputs("runnable, in the global queue", stdout);
+    else
+        printf("runnable, queued on P%u", w->p);
+    if (!w->global)
+        print_others(w);
+    print_throttled(w);
+    if (w->idle_ps > 0)
+        printf("; other Ps were idle for %s together and did not take it",
+               time_text((int64_t)(w->idle_ps / NS)));
+    else
+        fputs("; no other P was idle", stdout);
+}
+
+static void print_state(struct watch *w, uint64_t now)
+{
+    char name[80];
+    uint64_t from = later(w->since, w->from * NS);
+    if (w->state == UNKNOWN || now <= w->from * NS || w->since >= w->to * NS ||
+        w->lines++ >= LINES_MAX)
+        return;
+    printf("  %12s  %9s  ", time_text((int64_t)(from / NS)),
+           time_text((int64_t)((now - from) / NS)));
+    catch_up(w, now);
+    switch (w->state) {
+    case RUNNABLE: print_runnable(w); break;
+    case RUNNING:
+        printf("runs on P%u", w->p);
+        print_throttled(w);
+        break;
+    case SYSCALL: fputs("in a system call", stdout); break;
+    case WAITING:
+        printf("waits: %s",
+               w->reason < sizeof reasons / sizeof *reasons ? reasons[w->reason] : "?");
+        if (w->by != 0)
+            printf("; woken by %s", who(w, w->by, name, sizeof name));
+        break;
+    case UNKNOWN: break;
+    }
+    putchar('\n');
+}
+
+static void turn(struct watch *w, const struct event_rec *r, int state)
+{
+    print_state(w, r->time);
+    w->state = (__typeof__(w->state))state;
+    w->since = r->time;
+    w->p = r->p;
+    w->nothers = 0;
+    w->idle_ps = w->throttled_ps = 0;
+    w->by = 0;
+    w->global = false;
+}
+
+static void of_ours(struct watch *w, const struct event_rec *r)
+{
+    switch ((enum event_type)r->type) {
+    case EV_G_CREATE: turn(w, r, RUNNABLE); break;
+    case EV_G_START: turn(w, r, RUNNING); break;
+    case EV_G_PARK:
+        turn(w, r, WAITING);
+        w->reason = r->c;
+        break;
+    case EV_G_READY:
+        w->by = r->b;
+        turn(w, r, RUNNABLE);
+        break;
+    case EV_G_GOSCHED:
+    case EV_G_PREEMPT:
+        turn(w, r, RUNNABLE);
+        w->global = true;
+        break;
+    case EV_G_SYSCALL_ENTER: turn(w, r, SYSCALL); break;
+    case EV_G_SYSCALL_EXIT:
+        turn(w, r, r->c != 0 ? RUNNING : RUNNABLE);
+        w->global = r->c == 0;
+        break;
+    case EV_G_EXIT: turn(w, r, UNKNOWN); break;
+    default: break;
+    }
+}
+
+static void of_lanes(struct watch *w, const struct event_rec *r)
+{
+    if (r->p == EVENT_NO_P)
+        return;
+    switch ((enum event_type)r->type) {
+    case EV_G_START:
+        lane_stops(w, r->p, r->time);
+        lane(w, r->p)->g = r->g;
+        break;
+    case EV_G_PARK:
+    case EV_G_GOSCHED:
+    case EV_G_PREEMPT:
+    case EV_G_EXIT: lane_stops(w, r->p, r->time); break;
+    case EV_P_START:
+    case EV_P_STOP:
+        lane_stops(w, r->p, r->time);
+        lane(w, r->p)->idle = r->type == EV_P_STOP;
+        break;
+    case EV_THROTTLE_ON:
+    case EV_THROTTLE_OFF: {
+        uint32_t g = lane(w, r->p)->g;
+        lane_stops(w, r->p, r->time);
+        lane(w, r->p)->g = g;
+        lane(w, r->p)->throttled = r->type == EV_THROTTLE_ON;
+        break;
+    }
+    default: break;
+    }
+}
+
+static void watch_sink(void *arg, const struct event_rec *recs, size_t count)
+{
+    struct watch *w = arg;
+    for (size_t i = 0; i < count; i++) {
+        const struct event_rec *r = &recs[i];
+        if (r->type == EV_G_CREATE)
+            map_put(&w->names, r->g, 0)->a = analysis_group(w->program, r);
+        if (r->g == w->g) /* before the lanes: it ends our waiting */
+            of_ours(w, r);
+        of_lanes(w, r);
+    }
+}
+
+/* ---- both ---- */
+
+static void run_with(const struct run_opts *o, event_sink_fn *sink, void *arg)
+{
+    static struct run r;
+    struct failure f = {0};
+    struct run_opts with = *o;
+    with.sink = sink;
+    with.arg = arg;
+    with.print = NULL;
+    with.sched_line = NULL;
+    if (!run_all(&f, &r, &with))
+        cli_fail(&f);
+    run_free(&r);
+}
+
+static uint32_t span_index(const struct program *p, const char *name)
+{
+    for (uint32_t i = 0; i < p->nspans; i++)
+        if (strcmp(p->spans[i], name) == 0)
+            return i;
+    const char *near = p->nspans > 0 ? p->spans[0] : NULL;
+    cli_die(EXIT_USAGE, "--explain: no span '%s'%s%s; a goroutine is g and its number", name,
+            near != NULL ? ", but there is " : "", near != NULL ? near : "");
+}
+
+static void find(const struct run_opts *o, const char *what, struct watch *w)
+{
+    struct found f = {.program = o->program, .span = span_index(o->program, what)};
+    run_with(o, find_sink, &f);
+    map_release(&f.open);
+    if (!f.any)
+        cli_die(EXIT_USAGE, "--explain: no span %s ended", what);
+    w->g = f.g;
+    w->from = f.begin;
+    w->to = f.end;
+    printf("\nthe slowest %s: %s, key %" PRId64 ", goroutine g%" PRIu32 "\n", what,
+           time_text((int64_t)(f.end - f.begin)), (int64_t)f.key, f.g);
+}
+
+void explain(const struct run_opts *o, const char *what)
+{
+    struct watch w = {.program = o->program, .to = UINT64_MAX / NS};
+    int64_t g;
+    if (what[0] == 'g' && parse_int(what + 1, &g) && g > 0 && g <= UINT32_MAX) {
+        w.g = (uint32_t)g;
+        printf("\ngoroutine %s\n", what);
+    } else {
+        find(o, what, &w);
+    }
+    printf("  %12s  %9s\n", "at", "for");
+    run_with(o, watch_sink, &w);
+    if (w.lines == 0)
+        puts("  nothing: there is no such goroutine");
+    else if (w.lines > LINES_MAX)
+        printf("  ... and %d more\n", w.lines - LINES_MAX);
+    map_release(&w.names);
+    free(w.lanes);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_CLI_EXPLAIN_H
+#define GMPSIM_CLI_EXPLAIN_H
+
+/* Why did it take so long? The chain of waits of the slowest span of a name, or of one goroutine.
+ *
+ * The run is done twice: once to find the span, once to write down what happened to its goroutine;
+ * as runs repeat exactly, nothing has to be kept in between. */
+
+#include "cli/machine.h"
+
+/* what: a span's name, or "g17". Dies when there is no such thing. */
+void explain(const struct run_opts *o, const char *what);
+
+#endif
