@@ -200,6 +200,26 @@ TEST_CASE(Netpoll, ReadersOfOneDescriptorTakeTurns)
         }
 }
 
+/* A wait takes the edge that ended it: the next wait is for the next edge. */
+TEST_CASE(Netpoll, AnEdgeEndsOneWait)
+{
+    static const int64_t times[] = {5 * MS, 20 * MS};
+    for (int rel = 13; rel <= 27; rel++) {
+        as_init(&a);
+        int fd = as_object(&a, OBJ_FD, arrive_at(2, times, 2));
+        as_func(&a, "main", 0, 4);
+        as_op(&a, OP_NOW, 1, 0, 0, 0, 0);
+        for (int i = 0; i < 2; i++) {
+            fd_wait(0, 2, fd);
+            print_us_since(1, 2);
+        }
+        as_ret(&a);
+        run(rel, 1);
+        CHECK_BETWEEN(4900, printed(0), 5200);
+        CHECK_BETWEEN(19900, printed(1), 20200);
+    }
+}
+
 /* ---- deadlines and close ---- */
 
 TEST_CASE(Netpoll, DeadlineEndsARead)
