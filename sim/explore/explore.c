@@ -584,6 +584,7 @@ bool ex_init(struct failure *f, const struct ex_opts *o)
     ex_hot.base = (uintptr_t)ex.arena.base;
     ex_hot.size = ex.arena.reserved;
     ex.of_able = (struct choice){.kind = CHOICE_THREAD, .option = ex.able, .preempts = true};
+    coro_init_thread(&ex.main); /* once: sanitizers look the stack up in a file */
     set_ports();
     site_count();
     throw_set_reporter(on_throw, NULL);
@@ -663,7 +664,6 @@ bool ex_begin(struct strategy *s)
 
 enum ex_why ex_run(void)
 {
-    coro_init_thread(&ex.main);
     ex.running = true;
     struct ex_thread *t = setjmp(ex.out) == 0 ? next_thread(NULL) : NULL;
     if (t != NULL) {

@@ -96,7 +96,7 @@ static int programs(int few)
     const char *more = getenv("GMPSIM_LITMUS_PROGRAMS");
 
 #if defined(GMPSIM_ASAN) || defined(GMPSIM_TSAN) /* far slower, and the sets are the same */
-    few /= 30;
+    few /= 5;
 #endif
     return more != NULL ? atoi(more) : few;
 }
