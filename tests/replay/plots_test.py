@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Goal: every picture is drawn, says what it shows, and its data are the database's. Method: draw all
-of them with gnuplot, as SVG and PNG, and without gnuplot.
+"""Goal: every picture is drawn, says what it shows, and its data are the database's. Method: draw
+all of them with gnuplot, as SVG and PNG, and without gnuplot.
 
 usage: plots_test.py GMPSIM
 """
