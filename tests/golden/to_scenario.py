@@ -83,7 +83,8 @@ def nested(statements):
 
 
 def call(verb, words):
-    return {verb: words[0], "args": [value(w) for w in words[1:]]} if words[1:] else {verb: words[0]}
+    args = {"args": [value(w) for w in words[1:]]} if words[1:] else {}
+    return {verb: words[0], **args}
 
 
 def into(statement, names):

@@ -62,7 +62,8 @@ def main():
     if write:
         readme.write_text(text)
     elif not readme.exists() or readme.read_text() != text:
-        sys.exit("scenarios/README.md is not up to date: tests/scenarios/index.py --write scenarios")
+        sys.exit("scenarios/README.md is not up to date: "
+                 "tests/scenarios/index.py --write scenarios")
 
 
 main()

@@ -5,7 +5,8 @@
 usage: schema_test.py SCENARIOS_FOLDER
 
 Also: the schema names exactly the verbs, with their keys, that the compiler has, refuses what it
-should refuse, and the examples of docs/scenarios.md are valid. Exit status 77: no validator (Debian: python3-jsonschema).
+should refuse, and the examples of docs/scenarios.md are valid. Exit status 77: no validator
+(Debian: python3-jsonschema).
 """
 import copy
 import json
