@@ -91,7 +91,9 @@ def apply_one(n, mutant, files):
     if statement(old) != statement(new):
         return (f"{ident}: statements and expressions do not replace each other")
     was = hits[0].group()
-    form = "{ if (WRONG(%d)) { %s } else { %s } }" if statement(old) else "(WRONG(%d) ? (%s) : (%s))"
+    form = "(WRONG(%d) ? (%s) : (%s))"
+    if statement(old):
+        form = "{ if (WRONG(%d)) { %s } else { %s } }"
     files[name] = text[:hits[0].start()] + form % (n, new, was) + text[hits[0].end():]
 
 

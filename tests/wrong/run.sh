@@ -3,7 +3,8 @@
 # Runs the tests of the model against mutants of it and says which test catches each.
 #
 #     run.sh BUILD [ID...]     a configured build folder; no ID: all of mutants.tsv
-#                              JOBS in the environment: how many at once
+#
+# In the environment: JOBS, how many at once; PROGRAMS, a pattern: only these programs.
 #
 # Per mutant the test programs run one after the other until one fails. Each has a budget
 # of CPU seconds; a program that is over it, or that crashes, has caught the mutant as well:
@@ -17,7 +18,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 # program and CPU seconds, cheap ones first
-budgets='breakdown_test 5
+budgets='model_rules_test 5
+breakdown_test 5
 timer_heap_test 5
 explore_core_test 10
 golden_test 10
@@ -25,6 +27,7 @@ model_test 10
 timer_explore_test 15
 model_explore_test 20
 explore_runq_test 20'
+budgets=$(grep -E "${PROGRAMS:-.}" <<<"$budgets")
 
 # One program against mutant $1. Prints the case that failed and fails, if one does.
 run_program() {
@@ -77,7 +80,9 @@ trap 'rm -rf "$scratch"' EXIT
 python3 "$here/mutate.py" "$here/mutants.tsv" --list >"$scratch/all"
 : >"$scratch/list"
 for id in "$@"; do
-    grep " $id\$" "$scratch/all" >>"$scratch/list" || { echo "run.sh: no mutant $id" >&2 && exit 2; }
+    grep " $id\$" "$scratch/all" >>"$scratch/list" && continue
+    echo "run.sh: no mutant $id" >&2
+    exit 2
 done
 [ $# -gt 0 ] || cp "$scratch/all" "$scratch/list"
 

@@ -1,0 +1,1021 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Goal: the scheduler's small rules hold by themselves: counts, halves, caps, orders, limits.
+ * Method: the core is compiled in here and its functions are called one by one on m0 of a virtual
+ * world whose other Ps are idle; what a rule says is computed here in its own way. */
+#include "model/model.c"
+
+#include "harness.h"
+#include "sim/virt/vm.h"
+
+enum { PROCS = 8, RING = 16 };
+
+static void (*body)(struct m *mp);
+static uint64_t ids; /* of the Gs made here */
+
+static void on_m0(void *arg)
+{
+    struct m *mp = arg;
+    schedinit(mp);
+    body(mp);
+}
+
+static void world(int release, int32_t procs, const struct vm_opts *o, void (*fn)(struct m *))
+{
+    static const struct program empty;
+    static struct profile profile;
+    struct failure f = {0};
+    void *arg;
+
+    vm_free();
+    if (!vm_init(&f, o))
+        FAIL_CASE("%s", f.text);
+    CHECK(profile_init(&profile, release));
+    CHECK_EQ(profile_set(&profile, "ring_len", RING), 0);
+    CHECK_EQ(profile_set(&profile, "lock_ranks", 0), 0);
+    body = fn;
+    ids = 0;
+    struct hostm *hm = core_rules.init(
+        &(struct world_opts){.profile = &profile, .program = &empty, .procs = procs}, &arg);
+    vm_start(hm, on_m0, arg);
+    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    vm_free();
+}
+
+static void each_release(void (*fn)(struct m *))
+{
+    for (int release = 13; release <= 27; release++)
+        world(release, PROCS, &(struct vm_opts){0}, fn);
+}
+
+static struct g *g_of(uint32_t status)
+{
+    struct g *gp = host_alloc(sizeof *gp, 64);
+    gp->goid = ++ids;
+    a_init(&gp->atomicstatus, status);
+    return gp;
+}
+
+static struct g *runnable(void) { return g_of(Grunnable); }
+
+static void put_n(struct p *pp, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        runqput(pp, runnable(), /*next*/ false);
+}
+
+static uint32_t ring_size(struct p *pp) { return a_peek(&pp->runqtail) - a_peek(&pp->runqhead); }
+
+/* The ring holds ids first, first + 1, ...: n of them. */
+static void check_ring(struct p *pp, uint64_t first, uint32_t n)
+{
+    CHECK_EQ(ring_size(pp), n);
+    for (uint32_t i = 0; i < n; i++)
+        CHECK_EQ(a_peek(runq_slot(pp, a_peek(&pp->runqhead) + i))->goid, first + i);
+}
+
+static void check_queue(const struct gQueue *q, uint64_t first, int32_t n)
+{
+    int32_t seen = 0;
+    for (struct g *gp = q->head; gp != NULL; gp = gp->schedlink)
+        CHECK_EQ(gp->goid, first + (uint64_t)seen++);
+    CHECK_EQ(seen, n);
+    CHECK_EQ(q->size, n);
+}
+
+/* Near the wrap of the counters. */
+static void start_at(struct p *pp, uint32_t at)
+{
+    a_store(&pp->runqhead, at);
+    a_store(&pp->runqtail, at);
+}
+
+/* ---- the ring ---- */
+
+static void steals(struct m *mp)
+{
+    struct p *thief = rt->allp[1], *victim = rt->allp[0];
+    (void)mp;
+    for (uint32_t n = 1; n <= RING; n++) {
+        uint64_t first = ids + 1;
+        start_at(victim, UINT32_MAX - n);
+        start_at(thief, UINT32_MAX - 2);
+        put_n(victim, n);
+        struct g *gp = runqsteal(thief, victim, false);
+        uint32_t took = (n + 1) / 2;
+        CHECK_EQ(gp->goid, first + took - 1); /* the newest of the batch */
+        check_ring(thief, first, took - 1);
+        check_ring(victim, first + took, n - took);
+    }
+    start_at(victim, 7);
+    CHECK(runqsteal(thief, victim, true) == NULL);
+}
+
+TEST_CASE(Rules, AThiefTakesHalfRoundedUp) { each_release(steals); }
+
+static void overflows(struct m *mp)
+{
+    struct p *pp = rt->allp[0];
+    (void)mp;
+    put_n(pp, RING);
+    check_ring(pp, 1, RING);
+    CHECK_EQ(sched->runq.size, 0);
+    put_n(pp, 1); /* 17: the older half goes, and the new one behind it */
+    check_ring(pp, RING / 2 + 1, RING / 2);
+    CHECK_EQ(sched->runq.size, RING / 2 + 1);
+    CHECK_EQ(sched->runq.tail->goid, RING + 1);
+    CHECK_EQ(a_peek(&sched->runqsize), RING / 2 + 1);
+    sched->runq.size--; /* without the new one they are in order */
+    for (struct g *gp = sched->runq.head; gp != sched->runq.tail; gp = gp->schedlink)
+        CHECK_EQ(gp->schedlink->goid, gp->goid == RING / 2 ? RING + 1u : gp->goid + 1);
+}
+
+TEST_CASE(Rules, AFullRingGivesItsOlderHalfAway) { each_release(overflows); }
+
+static void runnexts(struct m *mp)
+{
+    struct p *pp = rt->allp[0];
+    bool inherit = false;
+    (void)mp;
+    put_n(pp, 1);
+    runqput(pp, runnable(), true);
+    CHECK(!runqempty(pp));
+    runqput(pp, runnable(), true); /* 2 goes to the tail */
+    check_ring(pp, 1, 2);
+    CHECK_EQ(runqget(pp, &inherit)->goid, 3);
+    CHECK(inherit);
+    CHECK_EQ(runqget(pp, &inherit)->goid, 1);
+    CHECK(!inherit);
+    CHECK_EQ(runqget(pp, &inherit)->goid, 2);
+    CHECK(runqempty(pp));
+    CHECK(runqget(pp, &inherit) == NULL);
+    runqput(pp, runnable(), true);
+    CHECK(!runqempty(pp)); /* only runnext */
+}
+
+TEST_CASE(Rules, RunnextComesFirstAndLendsItsSlice) { each_release(runnexts); }
+
+/* What stealing a lone runnext takes, in ns. */
+static int64_t runnext_steal_ns(struct p *victim)
+{
+    runqput(victim, runnable(), true);
+    CHECK(runqsteal(rt->allp[1], victim, false) == NULL);
+    int64_t before = nanotime();
+    CHECK(runqsteal(rt->allp[1], victim, true) != NULL);
+    return nanotime() - before;
+}
+
+static void backs_off(struct m *mp)
+{
+    struct p *own = rt->allp[0], *other = rt->allp[2];
+    struct g *gp = g_of(Grunning);
+    a_store(&mp->curg, gp);
+    CHECK_GE(runnext_steal_ns(own), 3000);
+    CHECK_LT(runnext_steal_ns(other), 1000); /* idle */
+    a_store(&gp->atomicstatus, (uint32_t)Gsyscall);
+    if (prof->release >= 26)
+        CHECK_LT(runnext_steal_ns(own), 1000);
+    else
+        CHECK_GE(runnext_steal_ns(own), 3000);
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(Rules, ARunningVictimKeepsItsRunnextForAMoment) { each_release(backs_off); }
+
+static void puts_batches(struct m *mp)
+{
+    struct p *pp = rt->allp[0];
+    bool inherit;
+    (void)mp;
+    for (uint32_t n = 1; n <= RING + 4; n++) {
+        struct gQueue q = {0};
+        uint64_t first = ids + 1;
+        put_n(pp, 3);
+        for (uint32_t i = 0; i < n; i++)
+            gQueue_pushBack(&q, runnable());
+        runqputbatch(pp, &q);
+        uint32_t fit = n < RING - 3 ? n : RING - 3;
+        check_ring(pp, first, fit + 3);
+        struct gQueue *left = prof->release >= 25 ? &q : &sched->runq;
+        check_queue(left, first + 3 + fit, (int32_t)(n - fit));
+        if (prof->release < 25)
+            CHECK_EQ(a_peek(&sched->runqsize), n - fit);
+        while (gQueue_pop(&sched->runq) != NULL)
+            ;
+        while (runqget(pp, &inherit) != NULL)
+            ;
+    }
+}
+
+TEST_CASE(Rules, ABatchFillsTheRing) { each_release(puts_batches); }
+
+static void drains(struct m *mp)
+{
+    struct p *pp = rt->allp[0];
+    (void)mp;
+    runqput(pp, runnable(), true);
+    put_n(pp, 5);
+    struct gQueue q = runqdrain(pp);
+    check_queue(&q, 1, 6);
+    CHECK(runqempty(pp));
+}
+
+TEST_CASE(Rules, ADrainedQueueIsEmptyAndInOrder) { each_release(drains); }
+
+/* ---- the global queue ---- */
+
+static void shares(struct m *mp)
+{
+    struct p *pp = rt->allp[0];
+    bool inherit;
+    (void)mp;
+    for (int32_t n = 0; n <= 90; n++) {
+        uint64_t first = ids + 1;
+        struct gQueue rest = {0};
+        lock(&sched->lock);
+        for (int32_t i = 0; i < n; i++)
+            globrunqput(runnable());
+        struct g *gp = globrunqgetbatch(pp, &rest);
+        unlock(&sched->lock);
+        int32_t want = n / PROCS + 1;
+        want = want > n ? n : want > RING / 2 ? RING / 2 : want;
+        if (n == 0)
+            CHECK(gp == NULL);
+        else
+            CHECK_EQ(gp->goid, first);
+        globrunq_put_rest(pp, &rest);
+        check_ring(pp, first + 1, want > 0 ? (uint32_t)want - 1 : 0);
+        check_queue(&sched->runq, first + (uint64_t)want, n - want);
+        CHECK_EQ(a_peek(&sched->runqsize), n - want);
+        while (runqget(pp, &inherit) != NULL)
+            ;
+        while (gQueue_pop(&sched->runq) != NULL)
+            ;
+    }
+}
+
+TEST_CASE(Rules, APTakesItsShareOfTheGlobalQueue) { each_release(shares); }
+
+/* A P that goes: its runnext, its ring in order, then what was there. */
+static void destroys(struct m *mp)
+{
+    struct p *pp = rt->allp[5];
+    (void)mp;
+    for (int i = 0; i < 2; i++)
+        globrunqput(runnable()); /* 1 2 */
+    put_n(pp, 3);                /* 3 4 5 */
+    runqput(pp, runnable(), true);
+    for (int i = 0; i < 5; i++)
+        gfput(pp, g_of(Gdead));
+    lock(&sched->lock);
+    p_destroy(pp);
+    unlock(&sched->lock);
+    static const uint64_t want[] = {6, 3, 4, 5, 1, 2};
+    int n = 0;
+    for (struct g *gp = sched->runq.head; gp != NULL; gp = gp->schedlink)
+        CHECK_EQ(gp->goid, want[n++]);
+    CHECK_EQ(n, 6);
+    CHECK_EQ(sched->gFree.size, 5);
+    CHECK_EQ(a_peek(&pp->status), Pdead);
+}
+
+TEST_CASE(Rules, ADestroyedPGivesEverythingBack) { each_release(destroys); }
+
+/* ---- dead Gs, sudogs, goids ---- */
+
+static void frees(struct m *mp)
+{
+    struct p *pp = rt->allp[0];
+    (void)mp;
+    for (int i = 1; i <= 63; i++) {
+        gfput(pp, g_of(Gdead));
+        CHECK_EQ(pp->gFree.size, i);
+    }
+    gfput(pp, g_of(Gdead));
+    CHECK_EQ(pp->gFree.size, 31);
+    CHECK_EQ(sched->gFree.size, 33);
+    for (int i = 31; i > 0; i--)
+        CHECK(gfget(pp) != NULL);
+    CHECK_EQ(pp->gFree.size, 0);
+    CHECK(gfget(pp) != NULL); /* 32 came, one of them is taken */
+    CHECK_EQ(pp->gFree.size, 31);
+    CHECK_EQ(sched->gFree.size, 1);
+    CHECK_EQ(a_peek(&sched->gFree_n), 1);
+    for (int i = 0; i < 32; i++)
+        CHECK(gfget(pp) != NULL);
+    CHECK(gfget(pp) == NULL);
+}
+
+TEST_CASE(Rules, DeadGsSpillAt64AndComeBackBy32) { each_release(frees); }
+
+static void caches_sudogs(struct m *mp)
+{
+    enum { N = 300 };
+    struct p *pp = mp_p(mp);
+    struct sudog *s[N];
+    for (int i = 0; i < N; i++)
+        s[i] = acquireSudog();
+    for (int i = 0; i < N; i++) {
+        int32_t before = pp->nsudog;
+        releaseSudog(s[i]);
+        CHECK_EQ(pp->nsudog, before == 128 ? 65 : before + 1);
+    }
+    for (int i = 0; i < N; i++) {
+        int32_t before = pp->nsudog;
+        bool central = sched->sudogcache != NULL;
+        (void)acquireSudog();
+        if (before > 0)
+            CHECK_EQ(pp->nsudog, before - 1);
+        else
+            CHECK_EQ(pp->nsudog, central ? 63 : 0);
+    }
+    CHECK(sched->sudogcache == NULL && pp->sudogcache == NULL);
+}
+
+TEST_CASE(Rules, SudogsSpillAndComeBackByHalf) { each_release(caches_sudogs); }
+
+static void numbers_gs(struct m *mp)
+{
+    (void)mp;
+    uint64_t next = 1;
+    for (int round = 0; round < 3; round++)
+        for (int p = 0; p < 3; p++)
+            for (uint64_t i = 0; i < 16; i++) /* a P uses up its batch before it takes one */
+                CHECK_EQ(next_goid(rt->allp[p]), next++);
+    CHECK_EQ(next_goid(rt->allp[4]), next);
+    CHECK_EQ(next_goid(rt->allp[2]), next + 16);
+    CHECK_EQ(next_goid(rt->allp[4]), next + 1);
+}
+
+TEST_CASE(Rules, GoidsComeInBatchesOf16) { each_release(numbers_gs); }
+
+/* ---- idle Ps and Ms ---- */
+
+static void stacks_ps(struct m *mp)
+{
+    (void)mp;
+    lock(&sched->lock);
+    while (pidleget() != NULL)
+        ;
+    CHECK_EQ(a_peek(&sched->npidle), 0);
+    CHECK(pidlegetSpinning() == NULL);
+    CHECK_EQ(a_peek(&sched->needspinning), prof->release >= 20);
+    static const int order[] = {3, 5, 1, 7};
+    for (int i = 0; i < 4; i++)
+        pidleput(rt->allp[order[i]]);
+    CHECK_EQ(a_peek(&sched->npidle), 4);
+    for (int i = 0; i < 4; i++) {
+        if (prof->masks)
+            CHECK(pMask_read(rt->idlepMask, order[3 - i]));
+        if (prof->masks)
+            CHECK(!pMask_read(rt->timerpMask, order[3 - i])); /* it has none */
+        struct p *pp = pidleget();
+        CHECK_EQ(pp->id, order[3 - i]);
+        if (prof->masks)
+            CHECK(!pMask_read(rt->idlepMask, pp->id) && pMask_read(rt->timerpMask, pp->id));
+    }
+    unlock(&sched->lock);
+}
+
+TEST_CASE(Rules, IdlePsAreAStackWithMasks) { each_release(stacks_ps); }
+
+static void stacks_ms(struct m *mp)
+{
+    struct m *m[3];
+    (void)mp;
+    for (int i = 0; i < 3; i++) {
+        m[i] = host_alloc(sizeof *m[i], 64);
+        midle_push(m[i]);
+        sched->nmidle++;
+    }
+    CHECK(mgetSpecific(m[1]) == m[1]);
+    CHECK(mget() == m[2]);             /* the last one that slept */
+    CHECK(mgetSpecific(m[0]) == NULL); /* alone on the list: as if it were not there */
+    CHECK(mget() == m[0]);
+    CHECK(mget() == NULL);
+    CHECK_EQ(sched->nmidle, 0);
+}
+
+TEST_CASE(Rules, IdleMsAreAStack) { each_release(stacks_ms); }
+
+/* ---- spinning ---- */
+
+static void spins(struct m *mp)
+{
+    for (int32_t spinning = 0; spinning < PROCS; spinning++)
+        for (int32_t idle = 0; idle < PROCS; idle++) {
+            a_store(&sched->nmspinning, spinning);
+            a_store(&sched->npidle, idle);
+            mp->spinning = false;
+            bool want = 2 * spinning < PROCS - idle;
+            if (prof->release == 13 && idle == PROCS - 1)
+                want = false;
+            CHECK_EQ(may_spin(mp), want);
+            mp->spinning = true;
+            CHECK(may_spin(mp) || prof->release == 13);
+        }
+    mp->spinning = false;
+}
+
+TEST_CASE(Rules, HalfAsManySpinAsAreBusy) { each_release(spins); }
+
+static void wakes_nobody(struct m *mp)
+{
+    (void)mp;
+    a_store(&sched->nmspinning, 1);
+    wakep(); /* somebody spins */
+    CHECK_EQ(a_peek(&sched->nmspinning), 1);
+    CHECK_EQ(a_peek(&sched->npidle), PROCS - 1);
+    a_store(&sched->nmspinning, 0);
+    lock(&sched->lock);
+    while (pidleget() != NULL)
+        ;
+    unlock(&sched->lock);
+    wakep(); /* no P to run it with */
+    CHECK_EQ(a_peek(&sched->nmspinning), 0);
+    CHECK_EQ(a_peek(&sched->needspinning), prof->release >= 20);
+    becomeSpinning(getm());
+    CHECK_EQ(a_peek(&sched->nmspinning), 1);
+    CHECK_EQ(a_peek(&sched->needspinning), 0);
+    getm()->spinning = false;
+}
+
+TEST_CASE(Rules, AWakeUpWithoutUseTakesItsCountBack) { each_release(wakes_nobody); }
+
+/* Random order: each start visits every P once, every stride is coprime, all of them come up. */
+static void visits(struct m *mp)
+{
+    (void)mp;
+    for (uint32_t n = 1; n <= PROCS; n++) {
+        uint32_t strides = 0, coprimes = 0;
+        randomOrder_reset(&rt->stealOrder, n);
+        for (uint32_t i = 1; i <= n; i++)
+            coprimes |= (uint32_t)(gcd(i, n) == 1) << (i % n);
+        for (uint32_t r = 0; r < 500; r++) {
+            uint32_t seen = 0, last = n;
+            struct randomEnum e = randomOrder_start(&rt->stealOrder, r);
+            for (; e.i < n; randomEnum_next(&e)) {
+                if (last < n)
+                    strides |= 1u << ((e.pos + n - last) % n);
+                seen |= 1u << e.pos;
+                last = e.pos;
+            }
+            CHECK_EQ(seen, (1u << n) - 1);
+        }
+        if (n > 1)
+            CHECK_EQ(strides, coprimes);
+    }
+}
+
+TEST_CASE(Rules, ASearchVisitsEveryPOnceInManyOrders) { each_release(visits); }
+
+/* ---- giving up the P: step 14, and step 15 ---- */
+
+static void gives_up(struct m *mp)
+{
+    struct found f = {0};
+    struct p *pp = mp_p(mp);
+    a_store(&sched->gcwaiting, 1);
+    CHECK_EQ(give_up_p(mp, pp, &f), LOOK_AGAIN);
+    a_store(&sched->gcwaiting, 0);
+    a_store(&pp->runSafePointFn, 1);
+    CHECK_EQ(give_up_p(mp, pp, &f), LOOK_AGAIN);
+    a_store(&pp->runSafePointFn, 0);
+    globrunqput(runnable());
+    CHECK_EQ(give_up_p(mp, pp, &f), LOOK_FOUND);
+    CHECK_EQ(f.gp->goid, 1);
+    if (prof->release >= 20) {
+        a_store(&sched->needspinning, 1);
+        CHECK_EQ(give_up_p(mp, pp, &f), LOOK_AGAIN);
+        CHECK(mp->spinning && a_peek(&sched->nmspinning) == 1);
+        CHECK_EQ(a_peek(&sched->needspinning), 0);
+        a_store(&sched->needspinning, 1); /* a spinner has looked and does not look for it again */
+    }
+    CHECK_EQ(give_up_p(mp, pp, &f), LOOK_ON);
+    CHECK(mp_p(mp) == NULL);
+    CHECK_EQ(a_peek(&sched->npidle), PROCS);
+}
+
+TEST_CASE(Rules, APIsGivenUpOnlyWithoutWork) { each_release(gives_up); }
+
+/* m0 has just given its P up; then `prepare` left work somewhere. What does the re-check say? */
+static bool rechecks(struct m *mp, struct found *f, bool *again)
+{
+    *f = (struct found){0};
+    *again = false;
+    mp->spinning = false;
+    a_store(&sched->nmspinning, 0);
+    return recheck(mp, rt->allp, PROCS, /*wasSpinning*/ true, f, again);
+}
+
+static void let_go(struct m *mp)
+{
+    lock(&sched->lock);
+    pidleput(releasep());
+    unlock(&sched->lock);
+    mp->spinning = false;
+}
+
+static void looks_again(struct m *mp)
+{
+    struct found f;
+    bool again, inherit;
+    lock(&sched->lock);
+    struct p *busy = pidleget();
+    a_store(&busy->status, (uint32_t)Prunning);
+    unlock(&sched->lock);
+    let_go(mp);
+    CHECK(!rechecks(mp, &f, &again)); /* nothing anywhere */
+    CHECK(mp_p(mp) == NULL);
+
+    put_n(busy, 1);
+    CHECK(rechecks(mp, &f, &again) && again); /* on a ring: search again, spinning, with a P */
+    CHECK(mp_p(mp) != NULL && mp->spinning && a_peek(&sched->nmspinning) == 1);
+    CHECK(runqget(busy, &inherit) != NULL);
+    let_go(mp);
+
+    globrunqput(runnable()); /* on the global queue: since 1.22 */
+    CHECK_EQ(rechecks(mp, &f, &again), prof->release >= 22);
+    if (prof->release >= 22) {
+        CHECK(f.gp != NULL && mp->spinning && a_peek(&sched->nmspinning) == 1);
+        let_go(mp);
+    }
+    while (globrunqget_one() != NULL)
+        ;
+
+    put_n(busy, 1); /* work, but no P: word is left, and the search is over */
+    lock(&sched->lock);
+    while (pidleget() != NULL)
+        ;
+    unlock(&sched->lock);
+    CHECK(!rechecks(mp, &f, &again));
+    CHECK_EQ(a_peek(&sched->needspinning), prof->release >= 20);
+}
+
+TEST_CASE(Rules, WhoStopsSpinningLooksAgain) { each_release(looks_again); }
+
+static void looks_for_gc(struct m *mp)
+{
+    struct found f;
+    bool again;
+    struct g *worker = g_of(Gwaiting);
+    rt->gc.workers[0] = worker;
+    rt->gc.nworkers = worker->group = 1;
+    workers_push(worker);
+    a_store(&rt->gc.blackenEnabled, 1);
+    a_store(&rt->gc.remaining, 1 << 20);
+    rt->gc.idleMax = 1;
+    let_go(mp);
+    CHECK(rechecks(mp, &f, &again) && !again);
+    CHECK(f.gp == worker && mp_p(mp) != NULL && mp->spinning);
+    CHECK_EQ(readgstatus(worker), Grunnable);
+    CHECK_EQ(mp_p(mp)->gc.mode, gcIdle);
+    CHECK_EQ(a_peek(&rt->gc.idleWorkers), 1);
+    let_go(mp);
+    a_store(&worker->atomicstatus, (uint32_t)Gwaiting);
+    workers_push(worker);
+    CHECK(!rechecks(mp, &f, &again)); /* no more than idleMax */
+}
+
+TEST_CASE(Rules, WhoStopsSpinningTakesIdleGcWork) { each_release(looks_for_gc); }
+
+static struct p *pidle_next(void)
+{
+    lock(&sched->lock);
+    struct p *pp = pidleget();
+    unlock(&sched->lock);
+    return pp;
+}
+
+static void nothing_to_do(struct p *pp) { (void)pp; }
+
+static void hands_off(struct m *mp)
+{
+    struct p *pp = pidle_next();
+    (void)mp;
+    CHECK_EQ(handoffp_locked(pp), HANDOFF_IDLE);
+    globrunqput(runnable());
+    CHECK_EQ(handoffp_locked(pp), HANDOFF_START);
+    (void)globrunqget_one();
+    sched->safePointFn = nothing_to_do;
+    sched->safePointWait = 2;
+    a_store(&pp->runSafePointFn, 1);
+    CHECK_EQ(handoffp_locked(pp), HANDOFF_IDLE);
+    CHECK_EQ(sched->safePointWait, 1);
+    CHECK_EQ(a_peek(&pp->runSafePointFn), 0);
+    a_store(&sched->npidle, PROCS - 1); /* the last P polls the network, unless somebody does */
+    CHECK_EQ(handoffp_locked(pp), HANDOFF_START);
+    a_store(&sched->lastpoll, 0);
+    CHECK_EQ(handoffp_locked(pp), HANDOFF_IDLE);
+    a_store(&sched->gcwaiting, 1);
+    sched->stopwait = 2;
+    CHECK_EQ(handoffp_locked(pp), HANDOFF_DONE);
+    CHECK_EQ(sched->stopwait, 1);
+    CHECK_EQ(a_peek(&pp->status), Pgcstop);
+}
+
+TEST_CASE(Rules, AHandedOffPHasFiveUses) { each_release(hands_off); }
+
+static void polls_work(struct m *mp)
+{
+    bool inherit;
+    struct p *pp = mp_p(mp);
+    CHECK(!pollWork());
+    globrunqput(runnable());
+    CHECK(pollWork());
+    (void)globrunqget_one();
+    put_n(pp, 1);
+    CHECK(pollWork());
+    (void)runqget(pp, &inherit);
+    CHECK(!pollWork());
+}
+
+TEST_CASE(Rules, IdleWorkersGiveWay) { each_release(polls_work); }
+
+static void yields_if_busy(struct m *mp)
+{
+    struct g *gp = g_of(Grunning);
+    (void)mp;
+    CHECK_EQ(goschedIfBusy(gp), prof->goschedifbusy ? OP_DONE : OP_MCALL);
+    a_store(&gp->preempt, true);
+    CHECK_EQ(goschedIfBusy(gp), OP_MCALL);
+    a_store(&gp->preempt, false);
+    a_store(&sched->npidle, 0);
+    CHECK_EQ(goschedIfBusy(gp), OP_MCALL);
+}
+
+TEST_CASE(Rules, BackgroundWorkYieldsWhenAllAreBusy) { each_release(yields_if_busy); }
+
+static void executes(struct m *mp)
+{
+    struct p *pp = mp_p(mp);
+    for (int inherit = 0; inherit <= 1; inherit++) {
+        struct g *gp = runnable();
+        uint32_t ticks = a_peek(&pp->schedtick);
+        a_store(&gp->preempt, true);
+        a_store(&gp->stackguard0, (uint32_t)GUARD_PREEMPT);
+        execute(gp, inherit);
+        CHECK_EQ(a_peek(&pp->schedtick), ticks + !inherit);
+        CHECK(!a_peek(&gp->preempt));
+        CHECK_EQ(a_peek(&gp->stackguard0), GUARD_NORMAL);
+        CHECK_EQ(readgstatus(gp), Grunning);
+        a_store(&mp->curg, (struct g *)NULL);
+    }
+}
+
+TEST_CASE(Rules, ASliceBeginsWithATickAndWithoutARequest) { each_release(executes); }
+
+/* A request that came while locks were held shows when the last one is released. */
+static void repoisons(struct m *mp)
+{
+    struct g *gp = g_of(Grunning);
+    a_store(&mp->curg, gp);
+    (void)acquirem();
+    (void)acquirem();
+    a_store(&gp->preempt, true); /* newstack has cleared the guard */
+    releasem(mp);
+    CHECK_EQ(a_peek(&gp->stackguard0), GUARD_NORMAL);
+    releasem(mp);
+    CHECK_EQ(a_peek(&gp->stackguard0), GUARD_PREEMPT);
+    CHECK(canPreemptM(mp));
+    (void)acquirem();
+    CHECK(!canPreemptM(mp));
+    releasem(mp);
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); }
+
+/* ---- sysmon ---- */
+
+static void delays(struct m *mp)
+{
+    struct sysmon s = {0};
+    (void)mp;
+    int64_t want = 20;
+    for (s.idle = 0; s.idle < 80; s.idle++) {
+        sysmon_delay(&s);
+        if (s.idle > 50)
+            want = want * 2 > 10000 ? 10000 : want * 2;
+        CHECK_EQ(s.delay_us, want);
+    }
+    s.idle = 0;
+    sysmon_delay(&s);
+    CHECK_EQ(s.delay_us, 20);
+}
+
+TEST_CASE(Rules, SysmonSleepsLongerAfter50IdleRounds) { each_release(delays); }
+
+static void retakes(struct m *mp)
+{
+    enum { SLACK = 10000000 };
+    struct p *pp = pidle_next();
+    bool inherit;
+    (void)mp;
+    a_store(&pp->syscalltick, 5);
+    CHECK(!retake_due(pp, false, 1000)); /* the first look remembers */
+    CHECK_EQ(pp->sysmontick.syscalltick, 5);
+    CHECK(!retake_due(pp, false, 1000 + SLACK - 1)); /* idle Ps are there for the others */
+    CHECK(retake_due(pp, false, 1000 + SLACK));
+    put_n(pp, 1);
+    CHECK(retake_due(pp, false, 1001)); /* work waits behind the system call */
+    (void)runqget(pp, &inherit);
+    a_store(&sched->npidle, 0);
+    CHECK(retake_due(pp, false, 1001)); /* nobody else would take new work */
+    a_store(&sched->nmspinning, 1);
+    CHECK(!retake_due(pp, false, 1001));
+    a_store(&pp->syscalltick, 6);
+    CHECK(!retake_due(pp, false, 1001 + SLACK)); /* another system call */
+    CHECK(!retake_due(pp, true, 1001 + SLACK));
+}
+
+TEST_CASE(Rules, APIsTakenFromASystemCallWhenItIsNeeded) { each_release(retakes); }
+
+static void slices(struct m *mp)
+{
+    enum { SLICE = 10000000 };
+    struct p *pp = rt->allp[0];
+    (void)mp;
+    a_store(&pp->schedtick, 9);
+    CHECK(!retake_slice(pp, 500));
+    CHECK(!retake_slice(pp, 500 + SLICE - 1));
+    CHECK(retake_slice(pp, 500 + SLICE));
+    CHECK(retake_slice(pp, 600 + SLICE)); /* asked again until the tick moves */
+    a_store(&pp->schedtick, 10);
+    CHECK(!retake_slice(pp, 700 + SLICE));
+    CHECK(!retake_slice(pp, 699 + 2 * SLICE));
+    CHECK(retake_slice(pp, 700 + 2 * SLICE));
+}
+
+TEST_CASE(Rules, ASliceIsTenMillisecondsFromItsTick) { each_release(slices); }
+
+/* Two requests before the handler ran are one signal; a handled one makes room. */
+static void signals(struct m *mp)
+{
+    uint64_t before = mp->counters[C_preempt_signals];
+    a_store(&mp->signalPending, 1);
+    preemptM(mp);
+    CHECK_EQ(mp->counters[C_preempt_signals], before);
+    sighandler(mp);
+    CHECK_EQ(a_peek(&mp->signalPending), 0);
+    CHECK_EQ(a_peek(&mp->preemptGen), 1);
+    struct g *gp = g_of(Grunning); /* nobody asked for it */
+    a_store(&mp->curg, gp);
+    mp->insafe = true;
+    sighandler(mp);
+    CHECK(!mp->asyncinject);
+    a_store(&gp->preempt, true);
+    sighandler(mp);
+    CHECK(mp->asyncinject);
+    mp->asyncinject = mp->insafe = false;
+    mp->locks = 1;
+    sighandler(mp);
+    CHECK(!mp->asyncinject);
+    mp->locks = 0;
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(Rules, OneSignalIsInFlightAndTakesOnlyWhoIsWanted) { each_release(signals); }
+
+/* ---- who wakes the poller ---- */
+
+static bool breaks(int64_t lastpoll, int64_t until, int64_t when)
+{
+    a_store(&sched->lastpoll, lastpoll);
+    a_store(&sched->pollUntil, until);
+    a_store(&rt->netpoll->wakeSig, 0u);
+    wakeNetPoller(when);
+    return a_peek(&rt->netpoll->wakeSig) != 0;
+}
+
+static void tells_poller(struct m *mp)
+{
+    (void)mp;
+    if (!prof->netpoll_wakesig)
+        return;
+    netpollGenericInit();
+    CHECK(breaks(0, 0, 100));    /* it sleeps without an end */
+    CHECK(breaks(0, 200, 100));  /* it sleeps too long */
+    CHECK(!breaks(0, 100, 100)); /* it wakes in time */
+    CHECK(!breaks(0, 50, 100));
+    a_store(&sched->nmspinning, 1); /* nobody polls: a spinner will look */
+    CHECK(!breaks(1, 200, 100));
+}
+
+TEST_CASE(Rules, AnEarlierTimerBreaksThePoll) { each_release(tells_poller); }
+
+/* ---- descriptors ---- */
+
+static void unblocks(struct m *mp)
+{
+    struct pollDesc pd = {0};
+    struct g *gp = g_of(Gwaiting);
+    int32_t delta = 0;
+    (void)mp;
+    CHECK(netpollunblock(&pd, POLL_R, false, &delta) == NULL && a_peek(&pd.rg) == pdNil);
+    CHECK(netpollunblock(&pd, POLL_R, true, &delta) == NULL && a_peek(&pd.rg) == pdReady);
+    CHECK(netpollunblock(&pd, POLL_R, true, &delta) == NULL && a_peek(&pd.rg) == pdReady);
+    CHECK(netpollunblock(&pd, POLL_R, false, &delta) == NULL && a_peek(&pd.rg) == pdReady);
+    a_store(&pd.rg, pdWait); /* an event on the way to the park: the commit fails */
+    CHECK(netpollunblock(&pd, POLL_R, true, &delta) == NULL && a_peek(&pd.rg) == pdReady);
+    CHECK(!netpollblockcommit(gp, &pd.rg) && !netpollAnyWaiters());
+    a_store(&pd.rg, pdWait);
+    CHECK(netpollblockcommit(gp, &pd.rg) && netpollAnyWaiters());
+    CHECK_EQ(delta, 0);
+    CHECK(netpollunblock(&pd, POLL_R, false, &delta) == gp && a_peek(&pd.rg) == pdNil);
+    CHECK_EQ(delta, -1);
+}
+
+TEST_CASE(Rules, AnEventIsNeverLostAroundAPark) { each_release(unblocks); }
+
+/* The sleeper's wake-up is not taken by somebody who only looks. */
+static void leaves_breaks(struct m *mp)
+{
+    (void)mp;
+    if (!prof->netpoll_wakesig)
+        return;
+    a_store(&rt->netpoll->wakeSig, 1u);
+    netpoll_break_seen(0);
+    CHECK_EQ(a_peek(&rt->netpoll->wakeSig), 1);
+    netpoll_break_seen(-1);
+    CHECK_EQ(a_peek(&rt->netpoll->wakeSig), 0);
+}
+
+TEST_CASE(Rules, ALookLeavesTheSleepersBreak) { each_release(leaves_breaks); }
+
+/* ---- mutexes ---- */
+
+static void spins_on_mutex(struct m *mp)
+{
+    bool inherit;
+    for (int64_t iter = 0; iter < 6; iter++)
+        for (int32_t idle = 0; idle < PROCS; idle++)
+            for (int32_t spinning = 0; spinning < 4; spinning++) {
+                a_store(&sched->npidle, idle);
+                a_store(&sched->nmspinning, spinning);
+                CHECK_EQ(sync_canSpin(iter), iter < 4 && PROCS > idle + spinning + 1);
+            }
+    a_store(&sched->npidle, 0);
+    a_store(&sched->nmspinning, 0);
+    put_n(mp_p(mp), 1);
+    CHECK(!sync_canSpin(0));
+    (void)runqget(mp_p(mp), &inherit);
+    CHECK(sync_canSpin(0));
+}
+
+static void never_spins(struct m *mp)
+{
+    (void)mp;
+    CHECK(!sync_canSpin(0));
+}
+
+TEST_CASE(Rules, AMutexSpinsWhileOthersRun)
+{
+    each_release(spins_on_mutex);
+    for (int release = 13; release <= 27; release++)
+        world(release, 4, &(struct vm_opts){.cpus = 1}, never_spins);
+}
+
+static void tries_locks(struct m *mp)
+{
+    struct smutex mu = {0};
+    (void)mp;
+    for (int32_t state = 0; state < 8; state++) {
+        a_store(&mu.state, state | 1 << MUTEX_SHIFT);
+        bool want = (state & (MUTEX_LOCKED | MUTEX_STARVING)) == 0;
+        CHECK_EQ(mutex_trylock(&mu), want);
+        CHECK_EQ(a_peek(&mu.state), (state | 1 << MUTEX_SHIFT) | (want ? MUTEX_LOCKED : 0));
+    }
+    /* What a newcomer (and a woken one) wants the state to be. */
+    for (int32_t old = 0; old < 64; old++)
+        for (int starving = 0; starving <= 1; starving++) {
+            int32_t next = lockSlow_next(old, starving, false);
+            bool waits = (old & (MUTEX_LOCKED | MUTEX_STARVING)) != 0;
+            CHECK_EQ(next >> MUTEX_SHIFT, (old >> MUTEX_SHIFT) + waits);
+            CHECK_EQ(next & MUTEX_LOCKED, (old & MUTEX_STARVING) ? old & MUTEX_LOCKED : 1);
+            CHECK_EQ(next & MUTEX_WOKEN, old & MUTEX_WOKEN);
+            CHECK_EQ((next & MUTEX_STARVING) != 0,
+                     (old & MUTEX_STARVING) != 0 || (starving && (old & MUTEX_LOCKED) != 0));
+            if ((old & MUTEX_WOKEN) != 0)
+                CHECK_EQ(lockSlow_next(old, starving, true), next & ~MUTEX_WOKEN);
+        }
+}
+
+TEST_CASE(Rules, TheStateOfAMutex) { each_release(tries_locks); }
+
+/* ---- the collector ---- */
+
+static void counts_workers(struct m *mp)
+{
+    static const struct {
+        int32_t procs, dedicated, fraction; /* hundredths of a P, over all Ps */
+    } want[] = {{1, 0, 25}, {2, 0, 50}, {3, 0, 75}, {4, 1, 0},  {5, 1, 0},  {6, 1, 50},
+                {7, 2, 0},  {8, 2, 0},  {9, 2, 0},  {12, 3, 0}, {16, 4, 0}, {64, 16, 0}};
+    struct gcController *c = &rt->gc;
+    (void)mp;
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        int32_t procs = want[i].procs, dedicated = want[i].dedicated;
+        gc_startCycle_workers(procs, gcTriggerHeap);
+        CHECK_EQ(a_peek(&c->dedicatedNeeded), dedicated);
+        CHECK_EQ(c->fracNum * 100 * procs, want[i].fraction * c->fracDen);
+        CHECK_EQ(c->idleMax, prof->release >= 19 ? procs - dedicated : procs);
+        gc_startCycle_workers(procs, gcTriggerTime);
+        CHECK_EQ(c->idleMax, prof->release < 19 ? procs : dedicated > 0 ? 0 : 1);
+    }
+    c->idleMax = 3;
+    for (int i = 0; i < 5; i++)
+        CHECK_EQ(addIdleMarkWorker(), i < 3);
+    CHECK_EQ(a_peek(&c->idleWorkers), 3);
+    markWorkerStop(gcIdle);
+    CHECK(addIdleMarkWorker());
+    a_store(&c->dedicatedNeeded, 0);
+    CHECK(!dec_if_positive());
+    markWorkerStop(gcDedicated);
+    CHECK(dec_if_positive());
+    CHECK(!dec_if_positive());
+}
+
+TEST_CASE(Rules, AQuarterOfThePsCollects) { each_release(counts_workers); }
+
+static void paces(struct m *mp)
+{
+    struct gcController *c = &rt->gc;
+    (void)mp;
+    for (int64_t mb = 1; mb <= 1024; mb *= 4) {
+        c->heapMarked = mb << 20;
+        int64_t goal = mb < 2 ? 4 << 20 : 2 * c->heapMarked, gap = goal - c->heapMarked;
+        for (int64_t percent = 0; percent <= 100; percent += 5) {
+            c->runway = gap / 100 * percent;
+            gc_commit();
+            CHECK_LE(goal - c->goal, 200);
+            CHECK_LE(c->goal, goal);
+            int64_t at = a_peek(&c->trigger) - c->heapMarked;
+            int64_t from_end = percent < 5 ? 5 : percent > 30 ? 30 : percent;
+            CHECK_LE(at, gap / 100 * (100 - from_end) + 4000);
+            CHECK_GE(at, gap / 100 * (100 - from_end) - 4000);
+        }
+    }
+    c->phase = GCoff;
+    a_store(&c->last_gc, 1);
+    CHECK(!trigger_test(gcTriggerTime, 1 + prof->forcegc_ns));
+    CHECK(trigger_test(gcTriggerTime, 2 + prof->forcegc_ns));
+    a_store(&c->heapLive, a_peek(&c->trigger) - 1);
+    CHECK(!trigger_test(gcTriggerHeap, 0));
+    a_store(&c->heapLive, a_peek(&c->trigger));
+    CHECK(trigger_test(gcTriggerHeap, 0));
+}
+
+TEST_CASE(Rules, MarkingBeginsInTimeForTheGoal) { each_release(paces); }
+
+static void spends_credit(struct m *mp)
+{
+    struct gcController *c = &rt->gc;
+    struct g *gp = g_of(Grunning);
+    const int64_t one = 1 << 16; /* one byte marked pays for one */
+    (void)mp;
+    a_store(&c->assistRatio, one);
+    a_store(&c->blackenEnabled, 1);
+    gcFlushBgCredit(1000);
+    CHECK_EQ(a_peek(&c->bgScanCredit), 1000);
+    gp->gcAssistBytes = -1500;
+    CHECK_EQ(steal_credit(gp, 1500, 1500, one), 500); /* all there is, 500 remain to be marked */
+    CHECK_EQ(a_peek(&c->bgScanCredit), 0);
+    CHECK_EQ(gp->gcAssistBytes, -499);
+    CHECK_EQ(steal_credit(gp, 500, 500, one), 500);
+    gp->gcAssistBytes = 300;
+    gc_flushAssistCredit(gp);
+    CHECK_EQ(a_peek(&c->bgScanCredit), 300);
+    CHECK_EQ(gp->gcAssistBytes, 0);
+    gcBeginWork();
+    gcBeginWork();
+    CHECK(!gcEndWork()); /* one still works */
+    CHECK(gcEndWork());
+}
+
+TEST_CASE(Rules, CreditIsSpentOnce) { each_release(spends_credit); }
+
+/* ---- the quota ---- */
+
+static int32_t default_procs;
+static void asks_quota(struct m *mp)
+{
+    (void)mp;
+    default_procs = defaultGOMAXPROCS();
+}
+
+static int32_t quota(int release, int32_t cpus, int64_t quota_us)
+{
+    world(release, 1, &(struct vm_opts){.cpus = cpus, .quota_us = quota_us}, asks_quota);
+    return default_procs;
+}
+
+TEST_CASE(Rules, TheQuotaIsRoundedUpToTwoAtLeast)
+{
+    CHECK_EQ(quota(27, 8, 0), 8);
+    CHECK_EQ(quota(27, 8, 250000), 3);
+    CHECK_EQ(quota(27, 8, 300000), 3);
+    CHECK_EQ(quota(27, 8, 50000), 2);
+    CHECK_EQ(quota(27, 8, 100000), 2);
+    CHECK_EQ(quota(27, 4, 900000), 4);
+    CHECK_EQ(quota(27, 1, 100000), 1);
+    CHECK_EQ(quota(24, 8, 250000), 8);
+}
