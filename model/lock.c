@@ -121,21 +121,18 @@ static bool spinbit_try(struct mutex *l, uint64_t v, bool spinner)
     return a_cas(&l->word, v, next);
 }
 
-/* lock2's loop. i counts the rounds since the last attempt to take the lock. */
+/* lock2's loop. Every turn counts as a round, a failed try too; a sleep leaves the count at one. */
 static void lock_spinbit_slow(struct mutex *l)
 {
     struct m *mp = getm();
     mp->counters[C_lock_contended]++;
     int64_t spin = host_ncpu() > 1 ? prof->lock_active_spin : 0;
     bool spinner = false, at_tail = false;
-    int64_t i = 0;
     uint64_t v = a_load(&l->word);
-    for (;;) {
+    for (int64_t i = 0;; i++, v = a_load(&l->word)) {
         if ((v & LOCKED) == 0) {
             if (spinbit_try(l, v, spinner))
                 return;
-            i = 0;
-            v = a_load(&l->word);
             continue;
         }
         if (!spinner && (v & SPINNING) == 0 && a_cas(&l->word, v, v | SPINNING)) {
@@ -147,17 +144,10 @@ static void lock_spinbit_slow(struct mutex *l)
                 procyield((uint32_t)prof->lock_active_cnt);
             else
                 osyield();
-            i++;
-            v = a_load(&l->word);
-            continue;
-        }
-        if (spinbit_sleep(mp, l, v, spinner, &at_tail)) {
+        } else if (spinbit_sleep(mp, l, v, spinner, &at_tail)) {
             spinner = false;
             i = 0;
-        } else {
-            i++;
         }
-        v = a_load(&l->word);
     }
 }
 

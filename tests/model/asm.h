@@ -97,7 +97,7 @@ struct as_result {
     char text[2048];   /* of the finding */
     char out[1 << 16]; /* prints */
     size_t nout;
-    uint64_t fingerprint, now_ps;
+    uint64_t fingerprint, now_ps, spin_ps;
     uint64_t counters[COUNTER_COUNT];
 };
 

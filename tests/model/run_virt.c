@@ -29,6 +29,7 @@ static void take_end(struct as_result *r, enum vm_why why)
     vm_stats(&s);
     r->fingerprint = s.fingerprint;
     r->now_ps = s.now_ps;
+    r->spin_ps = s.spin_ps;
     r->end = (enum as_end)why;
     core_virt.counters(r->counters);
     if (why != VM_FINDING && why != VM_THROWN)
