@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cli/report.h"
+#include "scenarios/gengo.h"
 
 enum { PATH_LEN = 4096, DEPTH_MAX = 8 };
 
@@ -115,6 +116,22 @@ static int show(const struct library *l)
     return EXIT_CLEAN;
 }
 
+static int gen_go(const struct library *l)
+{
+    struct failure f = {0};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *in = fopen(l->paths[0], "r");
+    if (in == NULL)
+        cli_die(EXIT_USAGE, "%s: cannot be read", l->paths[0]);
+    ssize_t n = getdelim(&text, &size, EOF, in);
+    fclose(in);
+    if (!scenario_gen_go(&f, l->paths[0], text, n > 0 ? (size_t)n : 0, stdout))
+        cli_fail(&f);
+    free(text);
+    return EXIT_CLEAN;
+}
+
 /* ---- check ---- */
 
 static int check_release(struct scenario *s, const char *path, int release_, int64_t repeat)
@@ -171,7 +188,7 @@ static int check(const struct library *l, int64_t repeat)
 
 int verb_scenarios(const struct verb *v, int argc, char **argv)
 {
-    static const char *const words[] = {"list", "show", "check", NULL};
+    static const char *const words[] = {"list", "show", "check", "gen-go", NULL};
     int64_t repeat = 1;
     const struct opt table[] = {
         {"repeat", "N", "check: so many times each, with the same fingerprint", OPT_INT, &repeat},
@@ -181,16 +198,22 @@ int verb_scenarios(const struct verb *v, int argc, char **argv)
     opts_want(v, argc, first, 1, 1 << 20);
     struct library l = {0};
     const char *word = argv[first];
-    if (strcmp(word, "list") != 0 && strcmp(word, "show") != 0 && strcmp(word, "check") != 0) {
+    int which = 0;
+    while (words[which] != NULL && strcmp(words[which], word) != 0)
+        which++;
+    if (words[which] == NULL) {
         const char *near = cli_nearest(word, words);
         cli_die(EXIT_USAGE, "scenarios: no '%s'; %s%s", word,
-                near != NULL ? "did you mean " : "there are list, show and check",
+                near != NULL ? "did you mean " : "there are list, show, check and gen-go",
                 near != NULL ? near : "");
     }
-    if (*word == 's' && argc == first + 1)
-        cli_die(EXIT_USAGE, "scenarios show: which file?");
+    if (which % 2 == 1 && argc == first + 1) /* show, gen-go */
+        cli_die(EXIT_USAGE, "scenarios %s: which file?", word);
     collect(&l, argv + first + 1, argc - first - 1);
-    status = *word == 'l' ? list(&l) : *word == 's' ? show(&l) : check(&l, repeat);
+    status = which == 0   ? list(&l)
+             : which == 1 ? show(&l)
+             : which == 2 ? check(&l, repeat)
+                          : gen_go(&l);
     release(&l);
     return status;
 }

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Every scenario as a Go program: gofmt has nothing to change, go vet nothing to say, and
+# programs of every kind print what the recorded one printed.
+# usage: gengo_test.sh GMPSIM    (skipped, 77, where there is no Go)
+set -euo pipefail
+gmpsim=$1
+command -v go >/dev/null && command -v gofmt >/dev/null || {
+    echo "skipped: no Go toolchain in PATH"
+    exit 77
+}
+export GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod GOGC=off
+here=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export GOCACHE=${GOCACHE:-$work/cache}
+printf 'module x\n\ngo 1.19\n' >"$work/go.mod"
+
+for file in scenarios/*/*.json tests/golden/scenarios/*.json; do
+    name=${file#tests/}
+    name=${name#scenarios/}
+    name=$work/${name//\//_}
+    mkdir -p "${name%.json}"
+    "$gmpsim" scenarios gen-go "$file" >"${name%.json}/main.go"
+done
+changed=$(gofmt -l "$work")
+[ -z "$changed" ] || { echo "not as gofmt writes it: $changed" && exit 1; }
+cd "$work"
+go vet ./...
+
+# Their order is decided by the program, or by one P.
+bad=0
+for name in spawn_order chan_close_wakes chan_of_chan cond_broadcast context_tree defer_order \
+    fan_in iter_pull once_func panic_replaced pipeline pool_order rwmutex_readers select_one_ready \
+    sieve timer_reset_order waitgroup_reuse worker_pool; do
+    go build -o program "./golden_scenarios_$name"
+    ./program >out 2>err || true
+    sed '/^exit [0-9]*$/,$d' "$here/tests/golden/recorded/$name.txt" | cmp - out || bad=1
+done
+exit $bad
