@@ -5,10 +5,10 @@
 # usage: gengo_test.sh GMPSIM    (skipped, 77, where there is no Go)
 set -euo pipefail
 gmpsim=$1
-command -v go >/dev/null && command -v gofmt >/dev/null || {
+if ! command -v go >/dev/null || ! command -v gofmt >/dev/null; then
     echo "skipped: no Go toolchain in PATH"
     exit 77
-}
+fi
 export GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod GOGC=off
 here=$PWD
 work=$(mktemp -d)
@@ -24,7 +24,10 @@ for file in scenarios/*/*.json tests/golden/scenarios/*.json; do
     "$gmpsim" scenarios gen-go "$file" >"${name%.json}/main.go"
 done
 changed=$(gofmt -l "$work")
-[ -z "$changed" ] || { echo "not as gofmt writes it: $changed" && exit 1; }
+if [ -n "$changed" ]; then
+    echo "not as gofmt writes it: $changed"
+    exit 1
+fi
 cd "$work"
 go vet ./...
 
