@@ -198,6 +198,6 @@ int verb_inspect(const struct verb *v, int argc, char **argv)
         fprintf(stderr, GMPSIM_NAME ": the run had ended before: %s\n", run_verdict(&r.result));
     (in.json ? print_json : print_text)(&in, &s, now_ns);
     run_free(&r);
-    scenario_free(in.m.scenario);
+    machine_release_all(&in.m);
     return EXIT_CLEAN;
 }

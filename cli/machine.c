@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/virt/costs_json.h"
+
 enum { PERIOD_DEFAULT_US = 100000, PROCS_MAX = 65000, CPUS_MAX = 65000, RULES_MAX = 256 };
 
 const char *profile_name(int release)
@@ -105,6 +107,23 @@ static void set_seed(const struct machine *m, struct run_opts *o)
     }
 }
 
+static void load_costs(struct machine *m, struct run_opts *o)
+{
+    struct failure f = {0};
+    if (m->costs == NULL)
+        return;
+    m->table = run_alloc(sizeof *m->table);
+    if (!costs_load(&f, m->costs, m->table))
+        cli_fail(&f);
+    o->costs = &m->table->costs;
+}
+
+void machine_release_all(struct machine *m)
+{
+    scenario_free(m->scenario);
+    free(m->table);
+}
+
 void machine_load(struct machine *m, const char *file, struct run_opts *o)
 {
     struct failure f = {0};
@@ -130,6 +149,7 @@ void machine_load(struct machine *m, const char *file, struct run_opts *o)
     if (m->until_ns > 0)
         o->until_ns = m->until_ns;
     set_seed(m, o);
+    load_costs(m, o);
 }
 
 /* ---- the line that repeats a run ---- */
@@ -164,6 +184,8 @@ const char *machine_line(const struct machine *m, const struct run_opts *o, char
         add(&l, " --cpus dedicated");
     if (o->quota_us > 0)
         add(&l, " --quota %" PRId64 "us --period %" PRId64 "us", o->quota_us, o->period_us);
+    if (m->costs != NULL)
+        add(&l, " --costs %s", m->costs);
     if (o->until_ns > 0)
         add(&l, " --until %" PRId64 "ns", o->until_ns);
     add(&l, " --seed %" PRIu64, o->seed);

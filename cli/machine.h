@@ -6,6 +6,8 @@
 
 #include "cli/cli.h"
 
+struct cost_table;
+
 struct machine {
     struct scenario *scenario;
     const char *file;
@@ -15,6 +17,7 @@ struct machine {
     int64_t period_ns, until_ns;
     struct opt_list rules;
     struct opt_seed seed;
+    struct cost_table *table; /* NULL: the built-in one */
 };
 
 /* Lines for an option table. */
@@ -29,12 +32,14 @@ struct machine {
          &(m).quota},                                                                             \
         {"period", "TIME", "period of the quota (default 100ms)", OPT_TIME, &(m).period_ns},      \
         {"seed", "SEED", "decimal, 0x... or random", OPT_SEED, &(m).seed},                        \
+        {"costs", "FILE", "cost table (default: the reference table)", OPT_TEXT, &(m).costs},     \
     {                                                                                             \
         "until", "TIME", "stop at this virtual time (default 1h)", OPT_TIME, &(m).until_ns        \
     }
 
 /* Loads the scenario and makes options of one run of it; dies of mistakes. */
 void machine_load(struct machine *m, const char *file, struct run_opts *o);
+void machine_release_all(struct machine *m);
 /* The release given as text; dies. */
 int machine_release(const char *text);
 void machine_quota(const char *text, int64_t period_us, int64_t *quota_us);

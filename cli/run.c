@@ -154,6 +154,6 @@ int verb_run(const struct verb *v, int argc, char **argv)
     a.o.seed = seed;
     if (a.explain != NULL && !a.json && !a.prints)
         explain(&a.o, a.explain);
-    scenario_free(a.m.scenario);
+    machine_release_all(&a.m);
     return status;
 }

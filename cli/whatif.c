@@ -356,6 +356,7 @@ int verb_whatif(const struct verb *v, int argc, char **argv)
         {"rule", "NAME=VALUE", "one rule of every profile; repeatable", OPT_REPEATED, &g.m.rules},
         {"runs", "N", "seeds per cell (default 5)", OPT_INT, &g.runs},
         {"seed", "SEED", "the first seed", OPT_SEED, &g.m.seed},
+        {"costs", "FILE", "cost table (default: the reference table)", OPT_TEXT, &g.m.costs},
         {"until", "TIME", "stop each run at this virtual time", OPT_TIME, &g.m.until_ns},
         {"jobs", "J", "processes at a time (default: one per CPU)", OPT_INT, &g.jobs},
         {"db", "FILE", "add the runs to this store, table whatif", OPT_TEXT, &g.db},
@@ -387,6 +388,6 @@ int verb_whatif(const struct verb *v, int argc, char **argv)
     int status = worst(&g, j.results, size);
     free(j.results);
     free_axes(&g);
-    scenario_free(g.m.scenario);
+    machine_release_all(&g.m);
     return status;
 }

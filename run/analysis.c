@@ -100,21 +100,26 @@ static struct pclock *p_of(struct analysis *a, uint32_t id, uint64_t now)
     return &a->ps[id];
 }
 
-static enum p_class class_of(const struct pclock *p)
+/* An M that waits for a CPU while all of them are throttled waits for quota. */
+static enum p_class class_of(const struct analysis *a, const struct pclock *p)
 {
     if (p->throttled)
         return PC_THROTTLED;
     if (p->off_cpu && p->state != PC_SYSCALL && p->state != PC_IDLE)
-        return PC_NOCPU;
+        return a->cpus > 0 && a->cpus_throttled >= a->cpus ? PC_THROTTLED : PC_NOCPU;
     return (enum p_class)p->state;
 }
 
-static void p_charge(struct pclock *p, uint64_t now)
+static void p_charge(const struct analysis *a, struct pclock *p, uint64_t now)
 {
     if (now <= p->since)
         return;
-    if (!p->gone)
-        p->ps[class_of(p)] += now - p->since;
+    if (!p->gone) {
+        enum p_class c = class_of(a, p);
+        p->ps[c] += now - p->since;
+        if (c == PC_USER)
+            p->stretch += now - p->since;
+    }
     p->since = now;
 }
 
@@ -123,7 +128,7 @@ static void p_resize(struct analysis *a, uint32_t count, uint64_t now)
     if (count > 0)
         p_of(a, count - 1, now);
     for (size_t i = 0; i < a->nps; i++) {
-        p_charge(&a->ps[i], now);
+        p_charge(a, &a->ps[i], now);
         a->ps[i].gone = i >= count;
     }
 }
@@ -133,16 +138,23 @@ static void p_enter(struct analysis *a, const struct event_rec *r, enum p_class 
     if (r->p == EVENT_NO_P)
         return;
     struct pclock *p = p_of(a, r->p, r->time);
-    p_charge(p, r->time);
+    p_charge(a, p, r->time);
     p->state = (uint8_t)state;
 }
 
 static void p_leave(struct analysis *a, uint32_t id, uint64_t now)
 {
     struct pclock *p = p_of(a, id, now);
-    p_charge(p, now);
+    p_charge(a, p, now);
     p->state = PC_IDLE;
     p->off_cpu = p->throttled = false;
+}
+
+static void cpu_throttled(struct analysis *a, uint64_t now, int delta)
+{
+    for (size_t i = 0; i < a->nps; i++)
+        p_charge(a, &a->ps[i], now);
+    a->cpus_throttled += delta;
 }
 
 static void p_cpu(struct analysis *a, const struct event_rec *r, bool off, bool throttled)
@@ -150,7 +162,7 @@ static void p_cpu(struct analysis *a, const struct event_rec *r, bool off, bool 
     if (r->p == EVENT_NO_P)
         return;
     struct pclock *p = p_of(a, r->p, r->time);
-    p_charge(p, r->time);
+    p_charge(a, p, r->time);
     p->off_cpu = off;
     p->throttled = throttled;
 }
@@ -162,7 +174,7 @@ static void p_spun(struct analysis *a, const struct event_rec *r)
     struct pclock *p = p_of(a, r->p, r->time);
     if (p->state == PC_SCHED)
         p->state = PC_SPIN;
-    p_charge(p, r->time);
+    p_charge(a, p, r->time);
     p->state = PC_SCHED;
 }
 
@@ -172,9 +184,10 @@ static void p_assisted(struct analysis *a, const struct event_rec *r)
         return;
     struct pclock *p = p_of(a, r->p, r->time);
     uint64_t ps = r->a * PS_PER_NS;
-    p_charge(p, r->time);
-    if (ps > p->ps[PC_USER])
-        ps = p->ps[PC_USER];
+    p_charge(a, p, r->time);
+    if (ps > p->stretch)
+        ps = p->stretch;
+    p->stretch -= ps;
     p->ps[PC_USER] -= ps;
     p->ps[PC_GC] += ps;
 }
@@ -232,6 +245,8 @@ static void g_start(struct analysis *a, const struct event_rec *r)
 {
     struct map_slot *s = g_enter(a, r, GS_RUNNING);
     p_enter(a, r, s != NULL && s->a == 0 ? PC_GC : PC_USER);
+    if (r->p != EVENT_NO_P)
+        p_of(a, r->p, r->time)->stretch = 0;
     if (s == NULL)
         return;
     hist_record(a->groups[s->a].wait, (int64_t)r->a);
@@ -321,8 +336,14 @@ static void feed_p(struct analysis *a, const struct event_rec *r)
     case EV_GC_ASSIST: p_assisted(a, r); break;
     case EV_HOST_ON_CPU: p_cpu(a, r, /*off*/ false, /*throttled*/ false); break;
     case EV_HOST_OFF_CPU: p_cpu(a, r, /*off*/ true, /*throttled*/ false); break;
-    case EV_THROTTLE_ON: p_cpu(a, r, /*off*/ true, /*throttled*/ true); break;
-    case EV_THROTTLE_OFF: p_cpu(a, r, /*off*/ true, /*throttled*/ false); break;
+    case EV_THROTTLE_ON:
+        cpu_throttled(a, r->time, 1);
+        p_cpu(a, r, /*off*/ true, /*throttled*/ true);
+        break;
+    case EV_THROTTLE_OFF:
+        cpu_throttled(a, r->time, -1);
+        p_cpu(a, r, /*off*/ true, /*throttled*/ false);
+        break;
     default: break;
     }
 }
@@ -368,7 +389,8 @@ void analysis_ps_until(struct analysis *a, uint64_t now_ps, uint64_t sum[PC_COUN
     for (int c = 0; c < PC_COUNT; c++)
         sum[c] = 0;
     for (size_t i = 0; i < a->nps; i++) {
-        p_charge(&a->ps[i], now_ps);
+        p_charge(a, &a->ps[i], now_ps);
+        a->ps[i].stretch = 0; /* or a sample could have less than no time */
         for (int c = 0; c < PC_COUNT; c++)
             sum[c] += a->ps[i].ps[c];
     }
@@ -378,7 +400,7 @@ void analysis_until(struct analysis *a, uint64_t now_ps)
 {
     runnable_add(a, now_ps, 0);
     for (size_t i = 0; i < a->nps; i++)
-        p_charge(&a->ps[i], now_ps);
+        p_charge(a, &a->ps[i], now_ps);
     for (size_t i = 0; i < a->gs.capacity; i++) {
         struct map_slot *s = &a->gs.slots[i];
         if (s->used)

@@ -11,7 +11,7 @@
  *
  * An M that starts out spinning has no record that says so: the record of the end of spinning turns
  * the time since its P started into spinning. An assist is known when it is over: its time moves
- * from user to GC then. */
+ * from user to GC then, as far as its goroutine has run without a break. */
 
 #include <stdint.h>
 
@@ -26,6 +26,7 @@ struct pclock {
     bool off_cpu, throttled;
     bool gone; /* GOMAXPROCS shrank */
     uint64_t ps[PC_COUNT];
+    uint64_t stretch; /* ps of user time since its goroutine started, or since a sample */
 };
 
 struct analysis {
@@ -43,6 +44,8 @@ struct analysis {
     uint64_t runnable_peak;  /* since whoever wants to know set it to `runnable` */
     uint64_t runnable_since; /* ps */
     uint64_t runnable_area;  /* count * ns */
+    int32_t cpus;            /* of the host; 0: dedicated */
+    int32_t cpus_throttled;  /* now */
     uint64_t last_span;      /* key of the latest span_begin */
     uint64_t now;            /* of the latest record */
 };

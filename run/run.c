@@ -101,6 +101,7 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
     r->opts = *o;
     if (!analysis_init(&r->analysis, o->program, f))
         return false;
+    r->analysis.cpus = o->cpus;
     struct vm_opts vo = {.seed = o->seed,
                          .cpus = o->cpus,
                          .quota_us = o->quota_us,

@@ -101,6 +101,40 @@ TEST_CASE(Analysis, ThrottledAndWaitingForACpuLieOverWhatThePDid)
     analysis_release(&a);
 }
 
+TEST_CASE(Analysis, WhoWaitsForACpuThatIsThrottledIsThrottled)
+{
+    begin();
+    a.cpus = 1;
+    put(0, EV_P_RESIZE, 0, 0, 2);
+    for (uint16_t p = 0; p < 2; p++) {
+        put_on(0, EV_P_START, p, 0, 0, 0, 0);
+        put_on(0, EV_M_SPIN_BEGIN, p, 0, 0, 0, 0);
+    }
+    put_on(10, EV_HOST_OFF_CPU, 1, 0, 0, 0, 0);
+    put(30, EV_THROTTLE_ON, 0, 0, 0);
+    put(80, EV_THROTTLE_OFF, 0, 0, 0);
+    analysis_until(&a, 100 * NS);
+    CHECK_EQ(a.ps[1].ps[PC_SPIN] / NS, 10);
+    CHECK_EQ(a.ps[1].ps[PC_NOCPU] / NS, 20 + 20);
+    CHECK_EQ(a.ps[1].ps[PC_THROTTLED] / NS, 50);
+    analysis_release(&a);
+}
+
+TEST_CASE(Analysis, AnAssistTakesNoMoreThanItsStretch)
+{
+    uint64_t sums[PC_COUNT], before[PC_COUNT];
+    begin();
+    put(0, EV_P_START, 0, 0, 0);
+    put(0, EV_G_CREATE, 1, UINT64_C(2) << 32 | 1, 0);
+    put(0, EV_G_START, 1, 0, 0);
+    analysis_ps_until(&a, 100 * NS, before);
+    put(130, EV_GC_ASSIST, 1, 60, 0);
+    analysis_ps_until(&a, 200 * NS, sums);
+    CHECK_EQ((sums[PC_GC] - before[PC_GC]) / NS, 30);
+    CHECK_EQ((sums[PC_USER] - before[PC_USER]) / NS, 70);
+    analysis_release(&a);
+}
+
 TEST_CASE(Analysis, ASyscallsPIsIdleOnceItWasTakenAway)
 {
     begin();

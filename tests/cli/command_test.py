@@ -182,6 +182,17 @@ class Run(Case):
         self.assertGreaterEqual(min(counts), 0)
         self.assertEqual(counts[-1], 0)
 
+    def test_a_cost_table(self):
+        here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "costs")
+        same, other = (os.path.join(here, n) for n in ("reference.json", "zen5-vm.json"))
+        plain, with_reference, with_other = (
+            json.loads(self.run_it("run", "--json", "service.json", *args)[0])["fingerprint"]
+            for args in ([], ["--costs", same], ["--costs", other]))
+        self.assertEqual(plain, with_reference)
+        self.assertNotEqual(plain, with_other)
+        _, err = self.run_it("run", "service.json", "--costs", "hello.json", status=2)
+        self.assertIn("hello.json:1:", err)
+
     def test_explain_adds_up_to_the_slowest_span(self):
         report = json.loads(self.run_it("run", "--json", "service.json")[0])
         out, _ = self.run_it("run", "service.json", "--explain", "request")

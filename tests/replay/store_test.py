@@ -137,6 +137,8 @@ class Rows(Case):
             total = self.sql("SELECT sum(%s_ns) FROM samples" % column)[0][0]
             self.assertAlmostEqual(total, self.report["p_ns"][name],
                                    delta=1000 + self.report["p_ns"][name] / 1000)
+        negative = " OR ".join("%s_ns < 0" % c for c in columns.values())
+        self.assertEqual(self.sql("SELECT count(*) FROM samples WHERE " + negative), [(0,)])
         self.assertEqual(self.sql("SELECT max(runnable_max) FROM samples")[0][0],
                          self.report["runnable_max"])
 
