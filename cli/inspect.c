@@ -3,6 +3,8 @@
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cli/machine.h"
 #include "run/window.h"
@@ -12,7 +14,7 @@ enum { RING_SHOWN = 16, GS_DEFAULT = 100 };
 struct inspect {
     struct machine m;
     struct run_opts o;
-    int64_t at_ns, gs_max;
+    int64_t at_ns, gs_max, step_ns;
     bool all, json;
 };
 
@@ -170,15 +172,108 @@ static void print_json(const struct inspect *in, const struct look_sched *s, int
     free(gs);
 }
 
+/* ---- stepping ---- */
+
+static struct run world;
+
+static void begin(struct inspect *in)
+{
+    struct failure f = {0};
+    if (!run_start(&f, &world, &in->o))
+        cli_fail(&f);
+}
+
+/* The world at this time, or at its end. Gives the time where it is. */
+static int64_t go_to(struct inspect *in, int64_t from_ns, int64_t to_ns)
+{
+    if (to_ns < from_ns) {
+        run_free(&world);
+        begin(in);
+    }
+    if (run_to(&world, (uint64_t)to_ns * 1000))
+        return to_ns;
+    struct vm_stats s;
+    vm_stats(&s);
+    printf("the run is over\n");
+    return (int64_t)(s.now_ps / 1000);
+}
+
+static void print_short(const struct inspect *in, int64_t now_ns)
+{
+    struct look_sched s;
+    size_t n;
+    uint64_t queue[RING_SHOWN];
+    struct run_g *gs = look_gs(in->o.program, false, &n);
+    free(gs);
+    look_sched(&s);
+    printf("%s (%" PRId64 " ns), %zu goroutines, idle Ps %d, spinning Ms %d, ", time_text(now_ns),
+           now_ns, n, s.npidle, s.nmspinning);
+    print_queue("global queue", queue, look_globrunq(queue, RING_SHOWN));
+    putchar('\n');
+    print_ps(s.procs);
+}
+
+/* One command. False: the end. */
+static bool command(struct inspect *in, char *line, int64_t *now_ns)
+{
+    char *word = strtok(line, " \t\n"), *argument = strtok(NULL, " \t\n");
+    int64_t to = *now_ns;
+    if (word != NULL && strcmp(word, "q") == 0)
+        return false;
+    if (word == NULL || strcmp(word, "n") == 0)
+        to += in->step_ns;
+    else if (strcmp(word, "b") == 0)
+        to = to > in->step_ns ? to - in->step_ns : 0;
+    else if (strcmp(word, "g") == 0) {
+        print_gs(in, *now_ns);
+        return true;
+    } else if (strcmp(word, "at") != 0 || argument == NULL || !parse_time(argument, &to)) {
+        puts("n: a step on, b: a step back, at TIME: to that instant, g: goroutines, q: the end");
+        return true;
+    }
+    *now_ns = go_to(in, *now_ns, to);
+    print_short(in, *now_ns);
+    return true;
+}
+
+static void step(struct inspect *in)
+{
+    char line[256];
+    int64_t now_ns = 0;
+    begin(in);
+    now_ns = go_to(in, now_ns, in->at_ns);
+    print_short(in, now_ns);
+    do {
+        if (isatty(STDIN_FILENO))
+            fputs("> ", stdout);
+        fflush(stdout);
+    } while (fgets(line, sizeof line, stdin) != NULL && command(in, line, &now_ns));
+    run_free(&world);
+}
+
+/* ---- the verb ---- */
+
+static void look(struct inspect *in)
+{
+    struct look_sched s;
+    begin(in);
+    bool there = run_to(&world, in->at_ns > 0 ? (uint64_t)in->at_ns * 1000 : UINT64_MAX / 2);
+    run_end(&world);
+    int64_t now_ns = there ? in->at_ns : (int64_t)(world.result.now_ps / 1000);
+    look_sched(&s);
+    if (!there && in->at_ns > 0)
+        fprintf(stderr, GMPSIM_NAME ": the run had ended before: %s\n", run_verdict(&world.result));
+    (in->json ? print_json : print_text)(in, &s, now_ns);
+    run_free(&world);
+}
+
 int verb_inspect(const struct verb *v, int argc, char **argv)
 {
     struct inspect in = {.gs_max = GS_DEFAULT};
-    static struct run r;
-    struct failure f = {0};
-    struct look_sched s;
     const struct opt table[] = {
         {"at", "TIME", "virtual time to look at (default: the end of the run)", OPT_TIME,
          &in.at_ns},
+        {"step", "TIME", "then go on in steps of this length, by commands", OPT_TIME, &in.step_ns},
         {"gs", "N", "show so many goroutines (default 100)", OPT_INT, &in.gs_max},
         {"all", NULL, "the runtime's own goroutines too", OPT_FLAG, &in.all},
         {"json", NULL, "as JSON, with all goroutines and whole rings", OPT_FLAG, &in.json},
@@ -188,16 +283,10 @@ int verb_inspect(const struct verb *v, int argc, char **argv)
     int first = opts_parse(v, table, argc, argv);
     opts_want(v, argc, first, 1, 1);
     machine_load(&in.m, argv[first], &in.o);
-    if (!run_start(&f, &r, &in.o))
-        cli_fail(&f);
-    bool there = run_to(&r, in.at_ns > 0 ? (uint64_t)in.at_ns * 1000 : UINT64_MAX / 2);
-    run_end(&r);
-    int64_t now_ns = there ? in.at_ns : (int64_t)(r.result.now_ps / 1000);
-    look_sched(&s);
-    if (!there && in.at_ns > 0)
-        fprintf(stderr, GMPSIM_NAME ": the run had ended before: %s\n", run_verdict(&r.result));
-    (in.json ? print_json : print_text)(&in, &s, now_ns);
-    run_free(&r);
+    if (in.step_ns > 0)
+        step(&in);
+    else
+        look(&in);
     machine_release_all(&in.m);
     return EXIT_CLEAN;
 }

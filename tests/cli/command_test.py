@@ -254,6 +254,22 @@ class Inspect(Case):
         for goid in running & set(status):
             self.assertIn(status[goid], ("running", "syscall", "waiting", "runnable"))
 
+    def test_stepping_back_comes_to_the_same_state(self):
+        commands = "n\nn\nb\nat 3ms\nat 1ms\ng\nwhat\nat 9s\nq\nn\n"
+        done = subprocess.run([GMPSIM, "inspect", "service.json", "--at", "1ms", "--step",
+                               "20us"], input=commands.encode(), stdout=subprocess.PIPE,
+                              cwd=self.folder.name, timeout=60, check=True)
+        states = re.split(r"^(?=\d\S+ \(\d+ ns\))", done.stdout.decode(), flags=re.M)[1:]
+        times = [int(re.search(r"\((\d+) ns\)", s).group(1)) for s in states]
+        self.assertEqual(times[:6], [1000000, 1020000, 1040000, 1020000, 3000000, 1000000])
+        self.assertEqual(states[1], states[3])
+        self.assertNotEqual(states[0], states[1])
+        self.assertTrue(states[5].startswith(states[0]))
+        self.assertIn("waiting", states[5])  # g
+        self.assertIn("a step back", states[5])  # the mistake
+        self.assertIn("the run is over", done.stdout.decode())
+        self.assertEqual(len(states), 7)
+
     def test_after_the_end(self):
         _, err = self.run_it("inspect", "hello.json", "--at", "1s")
         self.assertIn("had ended", err)
