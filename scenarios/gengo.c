@@ -210,7 +210,7 @@ static void program(struct gen *g, int procs)
     g->nnames = 0;
     g->returns = false;
     if (procs > 0)
-        gen_line(g, "runtime.GOMAXPROCS(%d)", procs);
+        gen_line(g, "simProcs(%d)", procs);
     gen_block(g, json_member(root, "main"));
     g->indent = 0;
     gen_line(g, "}\n");
