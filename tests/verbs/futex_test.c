@@ -10,6 +10,7 @@ static const int64_t MS = 1000000;
 struct futexes {
     ATOMIC(uint32_t) key;
     ATOMIC(uint32_t) ready;
+    ATOMIC(uint32_t) asleep;
     ATOMIC(uint32_t) done;
     uint64_t counter; /* plain: the mutex guards it */
     int64_t began, ended;
@@ -150,13 +151,18 @@ TEST_CASE(Futex, WakingNobodyIsNoError)
     verbs_end();
 }
 
-/* Three sleep, thirty milliseconds apart; the fourth then wakes one at a time. */
+/* Three go to sleep, each when the one before has been about it for fifty milliseconds; the fourth
+ * then wakes one at a time. */
 static void sleeper_or_waker(void *arg)
 {
     uint32_t me = *(uint32_t *)arg;
 
-    host_usleep(1000 + 30000 * me);
+    while (a_load(&f->asleep) != me)
+        host_usleep(1000);
+    if (me > 0)
+        host_usleep(50000);
     if (me < THREADS - 1) {
+        a_add(&f->asleep, 1);
         futexsleep(&f->key, 0, -1);
         f->order[a_load(&f->ready)] = me; /* the load: a futex alone orders no memory */
         a_add(&f->ready, 1);
