@@ -8,7 +8,13 @@
 
 #include "sim/virt/costs_json.h"
 
-enum { PERIOD_DEFAULT_US = 100000, PROCS_MAX = 65000, CPUS_MAX = 65000, RULES_MAX = 256 };
+enum {
+    PERIOD_DEFAULT_US = 100000,
+    PROCS_MAX = 65000,
+    CPUS_MAX = 1024,
+    QUOTA_MIN_US = 1000,
+    RULES_MAX = 256
+};
 
 const char *profile_name(int release)
 {
@@ -43,14 +49,16 @@ void machine_quota(const char *text, int64_t period_us, int64_t *quota_us)
 {
     int64_t ns;
     char *end;
-    if (parse_time(text, &ns) && ns >= 1000) {
-        *quota_us = ns / 1000;
-        return;
-    }
     double cpus = strtod(text, &end);
-    if (end == text || *end != 0 || !(cpus > 0) || cpus > CPUS_MAX)
+    if (end != text && *end == 0 && cpus > 0 && cpus <= CPUS_MAX)
+        *quota_us = (int64_t)(cpus * (double)period_us + 0.5);
+    else if (parse_time(text, &ns))
+        *quota_us = ns / 1000;
+    else
         cli_die(EXIT_USAGE, "--quota: want CPUs such as 1.5, or a time per period, got '%s'", text);
-    *quota_us = (int64_t)(cpus * (double)period_us + 0.5);
+    if (*quota_us < QUOTA_MIN_US)
+        cli_die(EXIT_USAGE, "--quota: want at least 1ms per period of %s, got '%s'",
+                time_text(period_us * 1000), text);
 }
 
 static _Noreturn void unknown_rule(const char *name)
