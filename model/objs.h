@@ -176,7 +176,7 @@ static inline void set_reg(const struct g *gp, uint8_t reg, int64_t v)
 
 /* objs.c */
 static void *object_slow(struct g *gp, int64_t handle, uint8_t kind); /* by handle */
-static int64_t object_add(void *p, uint8_t kind); /* gives the handle */
+static int64_t object_add(void *p, uint8_t kind);                     /* gives the handle */
 static int64_t object_make(uint8_t kind, int64_t param);
 /* The object an instruction names. NULL: nil, or a handle of something else. */
 static inline void *object_of(struct g *gp, const struct insn *in, uint8_t handle_reg, uint8_t kind)

@@ -328,7 +328,7 @@ struct runtime {
 
     ATOMIC(bool) panicking;
     int64_t start_ns;
-    int64_t schedtrace_ns; /* 0: none */
+    int64_t schedtrace_ns;  /* 0: none */
     int64_t trace_start_ns; /* of the first SCHED line */
     bool scheddetail;
 };

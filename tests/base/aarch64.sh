@@ -7,7 +7,7 @@ top=$1 work=$2 coro=$3
 shift 3
 cc=aarch64-linux-gnu-gcc
 for tool in $cc qemu-aarch64-static; do
-    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
+    command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }
 done
 mkdir -p "$work"
 sources="$top/sim/base/*.c"
