@@ -155,11 +155,22 @@ static void gcDrain(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, bool
     gc_revise();
 }
 
+static void give_ring_one_by_one(struct p *pp)
+{
+    bool inherit;
+    lock(&sched->lock);
+    for (struct g *gp = runqget(pp, &inherit); gp != NULL; gp = runqget(pp, &inherit))
+        globrunqput(gp);
+    unlock(&sched->lock);
+}
+
 /* A preempted dedicated worker keeps its P to itself: the P's Gs go where others find them. */
 static void give_ring_away(struct p *pp)
 {
-    if (!prof->runqdrain)
+    if (!prof->runqdrain) {
+        give_ring_one_by_one(pp);
         return;
+    }
     struct gQueue q = runqdrain(pp);
     if (gQueue_empty(&q))
         return;

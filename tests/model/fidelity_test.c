@@ -175,3 +175,33 @@ TEST_CASE(Fidelity, LockRoundsGoOnAfterTriesAndSleeps)
             CHECK_LE(r.spin_ps / round_ps * 10, r.counters[COUNTER_lock_contended] * 6);
         }
 }
+
+/* A dedicated worker marks for longer than a slice on a P with goroutines in its ring, while the
+ * other Ps have long ones. Gives the puts on the global queue up to the middle of the marking. */
+static uint64_t given_away(int release)
+{
+    as_init(&a);
+    int wg = as_object(&a, OBJ_WAITGROUP, 0);
+    int f = as_func(&a, "f", 0, 1);
+    cpu_nopreempt(30 * MS);
+    as_obj(&a, OP_WGDONE, wg);
+    as_ret(&a);
+    as_func(&a, "main", 0, 1);
+    as_plain(&a, OP_GC); /* makes the workers */
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 100);
+    for (int i = 0; i < 100; i++)
+        as_go(&a, f, 0, 0);
+    as_op(&a, OP_ALLOC, 1, NOREG, 0, -1, 60 * MB); /* reachable: 60 ms of marking */
+    as_obj(&a, OP_WGWAIT, wg);
+    as_ret(&a);
+    as_run(&r, &a, (struct as_opts){.release = release, .procs = 4, .until_ms = 75});
+    CHECK_EQ(r.end, AS_TIME);
+    return r.counters[COUNTER_grq_puts];
+}
+
+/* All at once since 1.17, one by one before; from 1.18 on other rules change where the ring is. */
+TEST_CASE(Fidelity, APreemptedDedicatedWorkerGivesItsRingAway)
+{
+    for (int rel = 13; rel <= 17; rel++)
+        CHECK(given_away(rel) >= 25);
+}
