@@ -125,6 +125,8 @@ int verb_run(const struct verb *v, int argc, char **argv)
         {"schedtrace", "TIME", "SCHED lines as GODEBUG=schedtrace prints them, on stderr", OPT_TIME,
          &a.schedtrace_ns},
         {"scheddetail", NULL, "... with GODEBUG=scheddetail=1", OPT_FLAG, &a.scheddetail},
+        {"trace-ops", NULL, "every record of the scheduler as a line on stderr", OPT_FLAG,
+         &a.out.trace},
         {"prints", NULL, "print only what the program prints", OPT_FLAG, &a.prints},
         {"json", NULL, "the report as JSON", OPT_FLAG, &a.json},
         {0},

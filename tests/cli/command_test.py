@@ -166,6 +166,14 @@ class Run(Case):
         times = [r["time_ns"] for r in records]
         self.assertGreater(times[-1], times[0])
 
+    def test_a_line_per_record(self):
+        _, err = self.run_it("run", "hello.json", "--trace-ops", "--jsonl", "x.jsonl")
+        with open(self.path("x.jsonl"), encoding="utf-8") as f:
+            events = [json.loads(line)["event"] for line in f]
+        self.assertEqual(len(err.splitlines()), len(events))
+        for line, event in zip(err.splitlines(), events):
+            self.assertIn(event, line)
+
     def test_perfetto(self):
         self.run_it("run", "service.json", "--perfetto", "x.json")
         with open(self.path("x.json"), encoding="utf-8") as f:
