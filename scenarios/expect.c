@@ -353,6 +353,14 @@ static bool applies(const struct expect *e, int release)
     return e->nprofiles == 0;
 }
 
+int scenario_expects(const struct scenario *s)
+{
+    int n = 0;
+    for (const struct expect *e = s->expects; e != NULL; e = e->next)
+        n++;
+    return n;
+}
+
 int scenario_check(const struct scenario *s, int release, const struct run_result *r,
                    expect_say *say, void *arg)
 {

@@ -15,4 +15,7 @@ typedef void expect_say(void *arg, const char *text);
 int scenario_check(const struct scenario *s, int release, const struct run_result *r,
                    expect_say *say, void *arg);
 
+/* How many objects "expect" has: more than one where releases differ. */
+int scenario_expects(const struct scenario *s);
+
 #endif

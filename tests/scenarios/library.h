@@ -4,5 +4,7 @@
 
 /* Loads a file of the library, runs it on all its profiles, checks what it expects. */
 void library_case(const char *path);
+/* Every release of the file breaks what the file expects of another one. */
+void pair_case(const char *path);
 
 #endif

@@ -9,6 +9,7 @@
 #include "harness.h"
 #include "library.h"
 #include "runner.h"
+#include "scenarios/expect.h"
 
 void library_case(const char *path)
 {
@@ -23,6 +24,47 @@ void library_case(const char *path)
     CHECK_STR(v.text, "");
     scenario_free(s);
 }
+
+/* ---- releases side by side ---- */
+
+static int complaints;
+
+static void count_one(void *arg, const char *text)
+{
+    (void)arg;
+    (void)text;
+    complaints++;
+}
+
+/* Does what this run came to break what is expected of some other release? */
+static bool differs(const struct scenario *s, int release)
+{
+    static struct run r;
+    struct failure f = {0};
+    struct run_opts o;
+    CHECK(run_opts_of(&f, s, release, &o) && run_all(&f, &r, &o));
+    complaints = 0;
+    for (int i = 0; i < s->nprofiles; i++)
+        if (s->profiles[i] != release)
+            (void)scenario_check(s, s->profiles[i], &r.result, count_one, NULL);
+    run_free(&r);
+    return complaints > 0;
+}
+
+/* A pair whose expectations any of the two releases could fulfil would show nothing. */
+void pair_case(const char *path)
+{
+    struct failure f = {0};
+    struct scenario *s = scenario_load_file(&f, path);
+    CHECK_STR(f.text, "");
+    for (int i = 0; i < s->nprofiles && scenario_expects(s) > 1; i++)
+        if (!differs(s, s->profiles[i]))
+            FAIL_CASE("%s: go1.%d fulfils what is expected of all the others", path,
+                      s->profiles[i]);
+    scenario_free(s);
+}
+
+/* ---- the same run each time ---- */
 
 static uint64_t fingerprint(const struct scenario *s)
 {
