@@ -99,13 +99,12 @@ static int write_gs(struct plot *p, const struct window *w, int64_t unit)
                 end = sqlite3_column_int64(st, 2), g = sqlite3_column_int64(st, 3);
         bool runtime = sqlite3_stricmp((const char *)sqlite3_column_text(st, 4), "runtime") == 0;
         box(p, w, unit, lane, begin, end, 0.38, runtime ? "#444444" : colours[g % (COLOURS - 2)]);
-        if (end - begin < (w->to - w->from) / LABEL_SHARE || labels >= LABELS_MAX)
-            continue;
-        labels++;
         if (begin < w->from)
             begin = w->from;
         if (end > w->to)
             end = w->to;
+        if (end - begin < (w->to - w->from) / LABEL_SHARE || labels++ >= LABELS_MAX)
+            continue;
         fprintf(p->gp,
                 "set label 'g%" PRId64 "' at %.12g,%" PRId64 " center front tc rgb 'white'\n", g,
                 (double)(begin + end) / 2 / (double)unit, lane);
