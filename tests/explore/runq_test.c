@@ -96,9 +96,8 @@ static void make_p(int i)
     a_init(&ps[i]->m, ms[i]);
 }
 
-static void build(void *arg)
+static void build_world(void)
 {
-    setup = arg;
     rt = host_alloc(sizeof *rt, 64);
     sched = &rt->sched;
     profile_init(&rt->prof, PROFILE_LATEST);
@@ -116,6 +115,12 @@ static void build(void *arg)
     }
     for (int i = 0; i <= setup->thieves; i++)
         make_p(i);
+}
+
+static void build(void *arg)
+{
+    setup = arg;
+    build_world();
     ex_start(&ms[0]->host, owner, ms[0]);
     for (int i = 1; i <= setup->thieves; i++)
         ex_start(&ms[i]->host, thief, ms[i]);
@@ -157,8 +162,8 @@ static void check(void *arg)
 static struct dfs_frame frames[1 << 16];
 static struct search_result result;
 
-static const char *search_for(const struct setup *u, enum mm_kind memory, uint32_t preemptions,
-                              uint64_t runs_max)
+static const char *search_with(struct search s, const char *what, enum mm_kind memory,
+                               uint32_t preemptions)
 {
     static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64,
                                                    PORT_PPC64LE};
@@ -167,33 +172,40 @@ static const char *search_for(const struct setup *u, enum mm_kind memory, uint32
                         .ctrl = true,
                         .steps_max = 20000,
                         .memory_max = 1 << 22};
-    struct search s = {build, check, (void *)(uintptr_t)u, runs_max};
     struct failure f = {0};
     struct strategy_dfs dfs;
 
     if (!ex_init(&f, &o))
         FAIL_CASE("%s", f.text);
 #if defined(GMPSIM_ASAN) || defined(GMPSIM_TSAN) /* far slower: a part of each search */
-    if (runs_max == 0)
-        s.runs_max = runs_max = 3000;
+    if (s.runs_max == 0)
+        s.runs_max = 3000;
 #endif
     strategy_dfs_init(&dfs, frames, sizeof(frames) / sizeof(frames[0]), preemptions);
     bool found = search_run(&s, &dfs.s, &result);
     if (found && !search_replay(&s, &result))
         FAIL_CASE("the schedule does not repeat: %s", result.text);
-    if (!found && runs_max == 0)
+    if (!found && s.runs_max == 0)
         CHECK(dfs.exhausted && !dfs.pruned && !dfs.diverged);
-    if (!found && runs_max == 0)
+    if (!found && s.runs_max == 0)
         CHECK_EQ(result.cut, 0);
     if (getenv("GMPSIM_EXPLORE_COUNTS") != NULL)
         fprintf(stderr,
                 "%-10s thieves %d %-6s preemptions %5u: %9" PRIu64 " schedules, %10" PRIu64
                 " points, %s\n",
-                u->owner, u->thieves, mm_kind_name(memory), preemptions, result.runs, result.steps,
+                what, setup->thieves, mm_kind_name(memory), preemptions, result.runs, result.steps,
                 found ? result.text : "nothing wrong");
     search_result_release(&result);
     ex_free();
     return found ? result.text : "nothing";
+}
+
+static const char *search_for(const struct setup *u, enum mm_kind memory, uint32_t preemptions,
+                              uint64_t runs_max)
+{
+    setup = u;
+    return search_with((struct search){build, check, (void *)(uintptr_t)u, runs_max}, u->owner,
+                       memory, preemptions);
 }
 
 static const struct setup put_get = {"pg", 1, false, 0};
@@ -257,4 +269,51 @@ TEST_CASE(Runq, PublishingWithAPlainStoreIsFound)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         CHECK_STR(search_for(&put_get, cases[i].memory, DFS_UNBOUNDED, 0), cases[i].found);
     site_weaken("runqput", OP_store_rel, false);
+}
+
+/* ---- runqempty ---- */
+
+static const struct setup one_looks = {"", 1, false, 0};
+
+/* G 1 is in runnext; 2 displaces it into the ring and is taken: one G is there at every moment. */
+static void displaces(void *arg)
+{
+    bool inherit;
+
+    (void)arg;
+    runqput(ps[0], &gs[2], /*next*/ true);
+    if (runqget(ps[0], &inherit) != &gs[2])
+        throw("runqget: runnext comes first");
+}
+
+static void looks(void *arg)
+{
+    (void)arg;
+    if (runqempty(ps[0]))
+        throw("runqempty: a G was there all the time");
+}
+
+static void build_look(void *arg)
+{
+    setup = arg;
+    build_world();
+    a_init(&ps[0]->runnext, &gs[1]);
+    ex_start(&ms[0]->host, displaces, ms[0]);
+    ex_start(&ms[1]->host, looks, ms[1]);
+}
+
+static void check_look(void *arg)
+{
+    (void)arg;
+    if (ex_why() != EX_DONE && ex_why() != EX_CUT)
+        ex_fail("the threads did not end");
+}
+
+TEST_CASE(Runq, IsNotEmptyWhileAGMovesInside)
+{
+    struct search s = {build_look, check_look, (void *)(uintptr_t)&one_looks, 0};
+
+    setup = &one_looks;
+    for (int memory = MM_SC; memory < MM_KINDS; memory++)
+        CHECK_STR(search_with(s, "looks", (enum mm_kind)memory, DFS_UNBOUNDED), "nothing");
 }
