@@ -63,12 +63,12 @@ static void parse_condition(struct cc *c, const cJSON *v, struct condition *out,
     json_bad(c->doc, v, false, "want a condition such as \"%s\"", duration ? "< 2ms" : ">= 5");
 }
 
-static struct condition *add_condition(struct cc *c, struct condition **list)
+/* At the end of a list: *end is where the next one goes. */
+static struct condition *add_condition(struct cc *c, struct condition ***end)
 {
     struct condition *k = pool_alloc(c->pool, sizeof *k);
-    while (*list != NULL)
-        list = &(*list)->next;
-    *list = k;
+    **end = k;
+    *end = &k->next;
     return k;
 }
 
@@ -82,8 +82,9 @@ static void compile_counters(struct cc *c, const cJSON *o, struct expect *e)
 {
     json_want_object(c->doc, o);
     json_keys(c->doc, o, counter_names);
+    struct condition **end = &e->counters;
     for (const cJSON *v = o->child; v != NULL; v = v->next) {
-        struct condition *k = add_condition(c, &e->counters);
+        struct condition *k = add_condition(c, &end);
         k->name = pool_text(c->pool, v->string);
         parse_condition(c, v, k, false);
     }
@@ -93,16 +94,14 @@ static void compile_spans(struct cc *c, const cJSON *o, struct expect *e)
 {
     static const char *const stats[] = {"p50", "p90", "p99", "p99.9", "max", "min", "count", NULL};
     json_want_object(c->doc, o);
+    struct condition **end = &e->spans;
     for (const cJSON *s = o->child; s != NULL; s = s->next) {
-        bool known = false;
-        for (uint32_t i = 0; i < c->s->program.nspans; i++)
-            known = known || strcmp(c->spans[i], s->string) == 0;
-        if (!known)
+        if (names_find(&c->span_names, c->spans, sizeof *c->spans, s->string) < 0)
             json_bad(c->doc, s, true, "no span \"%.60s\" in the program", s->string);
         json_want_object(c->doc, s);
         json_keys(c->doc, s, stats);
         for (const cJSON *v = s->child; v != NULL; v = v->next) {
-            struct condition *k = add_condition(c, &e->spans);
+            struct condition *k = add_condition(c, &end);
             k->name = pool_text(c->pool, s->string);
             k->stat = pool_text(c->pool, v->string);
             parse_condition(c, v, k, strcmp(k->stat, "count") != 0);
@@ -177,8 +176,9 @@ static struct expect *compile_one(struct cc *c, const cJSON *o)
     if (v != NULL)
         compile_spans(c, v, e);
     v = json_member(o, "makespan");
+    struct condition **end = &e->makespan;
     if (v != NULL)
-        parse_condition(c, v, add_condition(c, &e->makespan), true);
+        parse_condition(c, v, add_condition(c, &end), true);
     return e;
 }
 

@@ -113,6 +113,14 @@ TEST_CASE(Json, ManyNames)
         p += sprintf(p, "%s{\"print\": \"%d\"}, {\"lock\": \"object%d\"}", i > 0 ? "," : "", i, i);
     p += sprintf(p, "]}");
     CHECK_STR(message(text, (size_t)(p - text)), "");
+    p = text + sprintf(text, "{\"name\": \"n\", \"why\": \"w\", \"main\": [");
+    for (int i = 0; i < N; i++)
+        p += sprintf(p, "%s{\"span\": \"s%d\", \"do\": []}", i > 0 ? "," : "", i);
+    p += sprintf(p, "], \"expect\": {\"spans\": {");
+    for (int i = 0; i < N; i++)
+        p += sprintf(p, "%s\"s%d\": {\"count\": \"== 1\"}", i > 0 ? "," : "", i);
+    p += sprintf(p, "}}}");
+    CHECK_STR(message(text, (size_t)(p - text)), "");
     free(text);
 }
 
