@@ -210,6 +210,7 @@ TEST_CASE(Statements, Mistakes)
               "f.json:4:33: a second parameter \"a\"");
     CHECK_STR(main_says("", "\"main\": []", ""), "f.json:4:11: main is a key of its own");
     CHECK_STR(main_says("", "", "{\"break\": true}"), "f.json:2:10: no loop around this");
+    CHECK_STR(main_says("", "", "{\"break\": 1}"), "f.json:2:20: want true");
     CHECK_STR(main_says("", "", "{\"loop\": 3}"), "f.json:2:10: \"do\" is missing here");
     CHECK_STR(main_says("", "", "{\"print\": \"%d\"}"),
               "f.json:2:20: the format takes 1 arguments, got 0");
