@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rest of rules_test.c, which includes this file: sysmon, the poller, descriptors, mutexes, the
+ * collector, the quota. */
+
+/* ---- sysmon ---- */
+
+static void delays(struct m *mp)
+{
+    struct sysmon s = {0};
+    (void)mp;
+    int64_t want = 20;
+    for (s.idle = 0; s.idle < 80; s.idle++) {
+        sysmon_delay(&s);
+        if (s.idle > 50)
+            want = want * 2 > 10000 ? 10000 : want * 2;
+        CHECK_EQ(s.delay_us, want);
+    }
+    s.idle = 0;
+    sysmon_delay(&s);
+    CHECK_EQ(s.delay_us, 20);
+}
+
+TEST_CASE(Rules, SysmonSleepsLongerAfter50IdleRounds) { each_release(delays); }
+
+static void retakes(struct m *mp)
+{
+    enum { SLACK = 10000000 };
+    struct p *pp = pidle_next();
+    bool inherit;
+    (void)mp;
+    a_store(&pp->syscalltick, 5);
+    CHECK(!retake_due(pp, false, 1000)); /* the first look remembers */
+    CHECK_EQ(pp->sysmontick.syscalltick, 5);
+    CHECK(!retake_due(pp, false, 1000 + SLACK - 1)); /* idle Ps are there for the others */
+    CHECK(retake_due(pp, false, 1000 + SLACK));
+    put_n(pp, 1);
+    CHECK(retake_due(pp, false, 1001)); /* work waits behind the system call */
+    (void)runqget(pp, &inherit);
+    a_store(&sched->npidle, 0);
+    CHECK(retake_due(pp, false, 1001)); /* nobody else would take new work */
+    a_store(&sched->nmspinning, 1);
+    CHECK(!retake_due(pp, false, 1001));
+    a_store(&pp->syscalltick, 6);
+    CHECK(!retake_due(pp, false, 1001 + SLACK)); /* another system call */
+    CHECK(!retake_due(pp, true, 1001 + SLACK));
+}
+
+TEST_CASE(Rules, APIsTakenFromASystemCallWhenItIsNeeded) { each_release(retakes); }
+
+static void slices(struct m *mp)
+{
+    enum { SLICE = 10000000 };
+    struct p *pp = rt->allp[0];
+    (void)mp;
+    a_store(&pp->schedtick, 9);
+    CHECK(!retake_slice(pp, 500));
+    CHECK(!retake_slice(pp, 500 + SLICE - 1));
+    CHECK(retake_slice(pp, 500 + SLICE));
+    CHECK(retake_slice(pp, 600 + SLICE)); /* asked again until the tick moves */
+    a_store(&pp->schedtick, 10);
+    CHECK(!retake_slice(pp, 700 + SLICE));
+    CHECK(!retake_slice(pp, 699 + 2 * SLICE));
+    CHECK(retake_slice(pp, 700 + 2 * SLICE));
+}
+
+TEST_CASE(Rules, ASliceIsTenMillisecondsFromItsTick) { each_release(slices); }
+
+/* Two requests before the handler ran are one signal; a handled one makes room. */
+static void signals(struct m *mp)
+{
+    uint64_t before = mp->counters[C_preempt_signals];
+    a_store(&mp->signalPending, 1);
+    preemptM(mp);
+    CHECK_EQ(mp->counters[C_preempt_signals], before);
+    sighandler(mp);
+    CHECK_EQ(a_peek(&mp->signalPending), 0);
+    CHECK_EQ(a_peek(&mp->preemptGen), 1);
+    struct g *gp = g_of(Grunning); /* nobody asked for it */
+    a_store(&mp->curg, gp);
+    mp->insafe = true;
+    sighandler(mp);
+    CHECK(!mp->asyncinject);
+    a_store(&gp->preempt, true);
+    sighandler(mp);
+    CHECK(mp->asyncinject);
+    mp->asyncinject = mp->insafe = false;
+    mp->locks = 1;
+    sighandler(mp);
+    CHECK(!mp->asyncinject);
+    mp->locks = 0;
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(Rules, OneSignalIsInFlightAndTakesOnlyWhoIsWanted) { each_release(signals); }
+
+/* ---- who wakes the poller ---- */
+
+static bool breaks(int64_t lastpoll, int64_t until, int64_t when)
+{
+    a_store(&sched->lastpoll, lastpoll);
+    a_store(&sched->pollUntil, until);
+    a_store(&rt->netpoll->wakeSig, 0u);
+    wakeNetPoller(when);
+    return a_peek(&rt->netpoll->wakeSig) != 0;
+}
+
+static void tells_poller(struct m *mp)
+{
+    (void)mp;
+    if (!prof->netpoll_wakesig)
+        return;
+    netpollGenericInit();
+    CHECK(breaks(0, 0, 100));    /* it sleeps without an end */
+    CHECK(breaks(0, 200, 100));  /* it sleeps too long */
+    CHECK(!breaks(0, 100, 100)); /* it wakes in time */
+    CHECK(!breaks(0, 50, 100));
+    a_store(&sched->nmspinning, 1); /* nobody polls: a spinner will look */
+    CHECK(!breaks(1, 200, 100));
+}
+
+TEST_CASE(Rules, AnEarlierTimerBreaksThePoll) { each_release(tells_poller); }
+
+/* ---- descriptors ---- */
+
+static void unblocks(struct m *mp)
+{
+    struct pollDesc pd = {0};
+    struct g *gp = g_of(Gwaiting);
+    int32_t delta = 0;
+    (void)mp;
+    CHECK(netpollunblock(&pd, POLL_R, false, &delta) == NULL && a_peek(&pd.rg) == pdNil);
+    CHECK(netpollunblock(&pd, POLL_R, true, &delta) == NULL && a_peek(&pd.rg) == pdReady);
+    CHECK(netpollunblock(&pd, POLL_R, true, &delta) == NULL && a_peek(&pd.rg) == pdReady);
+    CHECK(netpollunblock(&pd, POLL_R, false, &delta) == NULL && a_peek(&pd.rg) == pdReady);
+    a_store(&pd.rg, pdWait); /* an event on the way to the park: the commit fails */
+    CHECK(netpollunblock(&pd, POLL_R, true, &delta) == NULL && a_peek(&pd.rg) == pdReady);
+    CHECK(!netpollblockcommit(gp, &pd.rg) && !netpollAnyWaiters());
+    a_store(&pd.rg, pdWait);
+    CHECK(netpollblockcommit(gp, &pd.rg) && netpollAnyWaiters());
+    CHECK_EQ(delta, 0);
+    CHECK(netpollunblock(&pd, POLL_R, false, &delta) == gp && a_peek(&pd.rg) == pdNil);
+    CHECK_EQ(delta, -1);
+}
+
+TEST_CASE(Rules, AnEventIsNeverLostAroundAPark) { each_release(unblocks); }
+
+/* The sleeper's wake-up is not taken by somebody who only looks. */
+static void leaves_breaks(struct m *mp)
+{
+    (void)mp;
+    if (!prof->netpoll_wakesig)
+        return;
+    a_store(&rt->netpoll->wakeSig, 1u);
+    netpoll_break_seen(0);
+    CHECK_EQ(a_peek(&rt->netpoll->wakeSig), 1);
+    netpoll_break_seen(-1);
+    CHECK_EQ(a_peek(&rt->netpoll->wakeSig), 0);
+}
+
+TEST_CASE(Rules, ALookLeavesTheSleepersBreak) { each_release(leaves_breaks); }
+
+/* ---- mutexes ---- */
+
+static void spins_on_mutex(struct m *mp)
+{
+    bool inherit;
+    for (int64_t iter = 0; iter < 6; iter++)
+        for (int32_t idle = 0; idle < PROCS; idle++)
+            for (int32_t spinning = 0; spinning < 4; spinning++) {
+                a_store(&sched->npidle, idle);
+                a_store(&sched->nmspinning, spinning);
+                CHECK_EQ(sync_canSpin(iter), iter < 4 && PROCS > idle + spinning + 1);
+            }
+    a_store(&sched->npidle, 0);
+    a_store(&sched->nmspinning, 0);
+    put_n(mp_p(mp), 1);
+    CHECK(!sync_canSpin(0));
+    (void)runqget(mp_p(mp), &inherit);
+    CHECK(sync_canSpin(0));
+}
+
+static void never_spins(struct m *mp)
+{
+    (void)mp;
+    CHECK(!sync_canSpin(0));
+}
+
+TEST_CASE(Rules, AMutexSpinsWhileOthersRun)
+{
+    each_release(spins_on_mutex);
+    for (int release = 13; release <= 27; release++)
+        world(release, 4, &(struct vm_opts){.cpus = 1}, never_spins);
+}
+
+static void tries_locks(struct m *mp)
+{
+    struct smutex mu = {0};
+    (void)mp;
+    for (int32_t state = 0; state < 8; state++) {
+        a_store(&mu.state, state | 1 << MUTEX_SHIFT);
+        bool want = (state & (MUTEX_LOCKED | MUTEX_STARVING)) == 0;
+        CHECK_EQ(mutex_trylock(&mu), want);
+        CHECK_EQ(a_peek(&mu.state), (state | 1 << MUTEX_SHIFT) | (want ? MUTEX_LOCKED : 0));
+    }
+    /* What a newcomer (and a woken one) wants the state to be. */
+    for (int32_t old = 0; old < 64; old++)
+        for (int starving = 0; starving <= 1; starving++) {
+            int32_t next = lockSlow_next(old, starving, false);
+            bool waits = (old & (MUTEX_LOCKED | MUTEX_STARVING)) != 0;
+            CHECK_EQ(next >> MUTEX_SHIFT, (old >> MUTEX_SHIFT) + waits);
+            CHECK_EQ(next & MUTEX_LOCKED, (old & MUTEX_STARVING) ? old & MUTEX_LOCKED : 1);
+            CHECK_EQ(next & MUTEX_WOKEN, old & MUTEX_WOKEN);
+            CHECK_EQ((next & MUTEX_STARVING) != 0,
+                     (old & MUTEX_STARVING) != 0 || (starving && (old & MUTEX_LOCKED) != 0));
+            if ((old & MUTEX_WOKEN) != 0)
+                CHECK_EQ(lockSlow_next(old, starving, true), next & ~MUTEX_WOKEN);
+        }
+}
+
+TEST_CASE(Rules, TheStateOfAMutex) { each_release(tries_locks); }
+
+/* ---- the collector ---- */
+
+static void counts_workers(struct m *mp)
+{
+    static const struct {
+        int32_t procs, dedicated, fraction; /* hundredths of a P, over all Ps */
+    } want[] = {{1, 0, 25}, {2, 0, 50}, {3, 0, 75}, {4, 1, 0},  {5, 1, 0},  {6, 1, 50},
+                {7, 2, 0},  {8, 2, 0},  {9, 2, 0},  {12, 3, 0}, {16, 4, 0}, {64, 16, 0}};
+    struct gcController *c = &rt->gc;
+    (void)mp;
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        int32_t procs = want[i].procs, dedicated = want[i].dedicated;
+        gc_startCycle_workers(procs, gcTriggerHeap);
+        CHECK_EQ(a_peek(&c->dedicatedNeeded), dedicated);
+        CHECK_EQ(c->fracNum * 100 * procs, want[i].fraction * c->fracDen);
+        CHECK_EQ(c->idleMax, prof->release >= 19 ? procs - dedicated : procs);
+        gc_startCycle_workers(procs, gcTriggerTime);
+        CHECK_EQ(c->idleMax, prof->release < 19 ? procs : dedicated > 0 ? 0 : 1);
+    }
+    c->idleMax = 3;
+    for (int i = 0; i < 5; i++)
+        CHECK_EQ(addIdleMarkWorker(), i < 3);
+    CHECK_EQ(a_peek(&c->idleWorkers), 3);
+    markWorkerStop(gcIdle);
+    CHECK(addIdleMarkWorker());
+    a_store(&c->dedicatedNeeded, 0);
+    CHECK(!dec_if_positive());
+    markWorkerStop(gcDedicated);
+    CHECK(dec_if_positive());
+    CHECK(!dec_if_positive());
+}
+
+TEST_CASE(Rules, AQuarterOfThePsCollects) { each_release(counts_workers); }
+
+static void paces(struct m *mp)
+{
+    struct gcController *c = &rt->gc;
+    (void)mp;
+    for (int64_t mb = 1; mb <= 1024; mb *= 4) {
+        c->heapMarked = mb << 20;
+        int64_t goal = mb < 2 ? 4 << 20 : 2 * c->heapMarked, gap = goal - c->heapMarked;
+        for (int64_t percent = 0; percent <= 100; percent += 5) {
+            c->runway = gap / 100 * percent;
+            gc_commit();
+            CHECK_LE(goal - c->goal, 200);
+            CHECK_LE(c->goal, goal);
+            int64_t at = a_peek(&c->trigger) - c->heapMarked;
+            int64_t from_end = percent < 5 ? 5 : percent > 30 ? 30 : percent;
+            CHECK_LE(at, gap / 100 * (100 - from_end) + 4000);
+            CHECK_GE(at, gap / 100 * (100 - from_end) - 4000);
+        }
+    }
+    c->phase = GCoff;
+    a_store(&c->last_gc, 1);
+    CHECK(!trigger_test(gcTriggerTime, 1 + prof->forcegc_ns));
+    CHECK(trigger_test(gcTriggerTime, 2 + prof->forcegc_ns));
+    a_store(&c->heapLive, a_peek(&c->trigger) - 1);
+    CHECK(!trigger_test(gcTriggerHeap, 0));
+    a_store(&c->heapLive, a_peek(&c->trigger));
+    CHECK(trigger_test(gcTriggerHeap, 0));
+}
+
+TEST_CASE(Rules, MarkingBeginsInTimeForTheGoal) { each_release(paces); }
+
+static void spends_credit(struct m *mp)
+{
+    struct gcController *c = &rt->gc;
+    struct g *gp = g_of(Grunning);
+    const int64_t one = 1 << 16; /* one byte marked pays for one */
+    (void)mp;
+    a_store(&c->assistRatio, one);
+    a_store(&c->blackenEnabled, 1);
+    gcFlushBgCredit(1000);
+    CHECK_EQ(a_peek(&c->bgScanCredit), 1000);
+    gp->gcAssistBytes = -1500;
+    CHECK_EQ(steal_credit(gp, 1500, 1500, one), 500); /* all there is, 500 remain to be marked */
+    CHECK_EQ(a_peek(&c->bgScanCredit), 0);
+    CHECK_EQ(gp->gcAssistBytes, -499);
+    CHECK_EQ(steal_credit(gp, 500, 500, one), 500);
+    gp->gcAssistBytes = 300;
+    gc_flushAssistCredit(gp);
+    CHECK_EQ(a_peek(&c->bgScanCredit), 300);
+    CHECK_EQ(gp->gcAssistBytes, 0);
+    gcBeginWork();
+    gcBeginWork();
+    CHECK(!gcEndWork()); /* one still works */
+    CHECK(gcEndWork());
+}
+
+TEST_CASE(Rules, CreditIsSpentOnce) { each_release(spends_credit); }
+
+/* ---- the quota ---- */
+
+static int32_t default_procs;
+static void asks_quota(struct m *mp)
+{
+    (void)mp;
+    default_procs = defaultGOMAXPROCS();
+}
+
+static int32_t quota(int release, int32_t cpus, int64_t quota_us)
+{
+    world(release, 1, &(struct vm_opts){.cpus = cpus, .quota_us = quota_us}, asks_quota);
+    return default_procs;
+}
+
+TEST_CASE(Rules, TheQuotaIsRoundedUpToTwoAtLeast)
+{
+    CHECK_EQ(quota(27, 8, 0), 8);
+    CHECK_EQ(quota(27, 8, 250000), 3);
+    CHECK_EQ(quota(27, 8, 300000), 3);
+    CHECK_EQ(quota(27, 8, 50000), 2);
+    CHECK_EQ(quota(27, 8, 100000), 2);
+    CHECK_EQ(quota(27, 4, 900000), 4);
+    CHECK_EQ(quota(27, 1, 100000), 1);
+    CHECK_EQ(quota(24, 8, 250000), 8);
+}
