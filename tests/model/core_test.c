@@ -172,6 +172,28 @@ static void locked_deals(int n)
     main_end();
 }
 
+/* by descriptors that get ready together: one M polls and injects the others */
+static void delivered(int n)
+{
+    static const int64_t at_5ms[] = {5000000};
+    begin();
+    a.arrivals[0] = (struct arrivals){
+        .kind = ARRIVE_TIMES, .mode = 1, .times = at_5ms, .ntimes = 1};
+    a.p.narrivals = 1;
+    int fd0 = 0;
+    for (int i = 0; i < n; i++) {
+        int fd = as_object(&a, OBJ_FD, 0);
+        fd0 = i == 0 ? fd : fd0;
+    }
+    int f = as_func(&a, "f", 1, 3);
+    as_op(&a, OP_ADDI, 1, 0, 0, 0, fd0 + 1); /* its handle is its index + 1 */
+    as_op(&a, OP_FDWAIT, 2, 1, 1, OBJ_REG, 0);
+    burn_and_end(MS);
+    main_begin(n);
+    spawn(f, n);
+    main_end();
+}
+
 static void spreads(void (*program)(int n), int64_t start_us, int64_t slack_us)
 {
     for (int procs = 1; procs <= 8; procs *= 2) {
@@ -193,6 +215,7 @@ TEST_CASE(Spread, NewGoroutines) { spreads(spawned, 0, 400); }
 TEST_CASE(Spread, ReceiversOfAClosedChannel) { spreads(closed, 5000, 400); }
 TEST_CASE(Spread, ReceiversOneByOne) { spreads(dealt, 5000, 400); }
 TEST_CASE(Spread, Sleepers) { spreads(slept, 5000, 400); }
+TEST_CASE(Spread, ReadersOfReadyDescriptors) { spreads(delivered, 5000, 400); }
 TEST_CASE(Spread, AfterAStopOfTheWorld) { spreads(restarted, 0, 800); }
 TEST_CASE(Spread, Yielders) { spreads(yielding, 0, 900); }
 TEST_CASE(Spread, ATree) { spreads(tree, 0, 400); }
