@@ -149,7 +149,8 @@ static bool gdestroy(struct g *gp)
     a_store_rlx(&gp->lockedm, (struct m *)NULL);
     mp->lockedg = NULL;
     a_store_rlx(&gp->preempt, false);
-    gp->preemptStop = gp->system = gp->has_ext_wake = false;
+    a_store_rlx(&gp->preemptStop, false);
+    gp->system = gp->has_ext_wake = false;
     gp->waitreason = waitReasonZero;
     gp->param = NULL;
     gp->nkont = 0;

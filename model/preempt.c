@@ -67,7 +67,7 @@ static void preemptPark(struct g *gp)
 static enum opres asyncPreempt2(struct g *gp)
 {
     getm()->asyncinject = false;
-    return mcall(gp->preemptStop ? preemptPark : gopreempt_m);
+    return mcall(a_load_rlx(&gp->preemptStop) ? preemptPark : gopreempt_m);
 }
 
 /* stack.go newstack, as far as it is about preemption: the guard was poisoned. OP_DONE: the G goes
@@ -79,7 +79,7 @@ static enum opres newstack(struct g *gp)
         a_store_rlx(&gp->stackguard0, GUARD_NORMAL); /* releasem and unlock poison it again */
         return OP_DONE;
     }
-    return mcall(gp->preemptStop ? preemptPark : gopreempt_m);
+    return mcall(a_load_rlx(&gp->preemptStop) ? preemptPark : gopreempt_m);
 }
 
 /* proc.go preemptone. Best effort: the G may have stopped, or another one may run by now. */
@@ -133,12 +133,13 @@ struct suspend_request {
 static void suspend_running(struct g *gp, struct suspend_request *r)
 {
     struct m *mp = a_load_rlx(&gp->m);
-    if (gp->preemptStop && a_load_rlx(&gp->preempt) && a_load(&gp->stackguard0) == GUARD_PREEMPT &&
-        r->mp == mp && mp != NULL && a_load(&mp->preemptGen) == r->gen)
+    if (a_load_rlx(&gp->preemptStop) && a_load_rlx(&gp->preempt) &&
+        a_load(&gp->stackguard0) == GUARD_PREEMPT && r->mp == mp && mp != NULL &&
+        a_load(&mp->preemptGen) == r->gen)
         return;
     if (!castogscanstatus(gp, Grunning, Gscan | Grunning))
         return;
-    gp->preemptStop = true;
+    a_store_rlx(&gp->preemptStop, true);
     a_store_rlx(&gp->preempt, true);
     a_store(&gp->stackguard0, GUARD_PREEMPT);
     mp = a_load_rlx(&gp->m);
@@ -183,7 +184,7 @@ static bool suspend_try(struct g *gp, struct suspend_request *r, struct suspendG
     }
     if (!castogscanstatus(gp, status, status | Gscan))
         return false;
-    gp->preemptStop = false;
+    a_store_rlx(&gp->preemptStop, false);
     a_store_rlx(&gp->preempt, false);
     a_store_rlx(&gp->stackguard0, GUARD_NORMAL);
     s->gp = gp;

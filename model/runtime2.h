@@ -131,7 +131,8 @@ struct g {
     uint8_t nkont;
     uint8_t kont[KONT_MAX]; /* steps to run when the G continues, last first (step.h) */
     ATOMIC(bool) preempt;
-    bool preemptStop, asyncSafePoint;
+    ATOMIC(bool) preemptStop; /* by the suspender, under the scan bit; read by the G */
+    bool asyncSafePoint;
     bool system;       /* runtime's own G: does not count for deadlock */
     bool extra;        /* of an extra M (extram.c) */
     bool has_ext_wake; /* a poll descriptor or timer will wake it (leak reports) */

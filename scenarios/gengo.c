@@ -133,7 +133,7 @@ struct node *gen_made(struct gen *g, const cJSON *spec)
 {
     const char *word = kind_word(spec);
     const cJSON *param = cJSON_IsObject(spec) ? spec->child : NULL;
-    long long n = cJSON_IsNumber(param) ? (long long)param->valuedouble : 0;
+    long long n = param != NULL && cJSON_IsNumber(param) ? (long long)param->valuedouble : 0;
     const char *s = "new(sync.Mutex)";
     if (strcmp(word, "chan") == 0)
         s = n > 0 ? gen_text(g, "make(chan int64, %lld)", n) : "make(chan int64)";
@@ -145,7 +145,7 @@ struct node *gen_made(struct gen *g, const cJSON *spec)
         s = "new(sync.Once)";
     else if (strcmp(word, "pool") == 0)
         s = "new(sync.Pool)";
-    else if (strcmp(word, "cond") == 0)
+    else if (strcmp(word, "cond") == 0 && param != NULL)
         s = gen_text(g, "sync.NewCond(%s)", gen_name(g, param->valuestring));
     else if (strcmp(word, "semaphore") == 0)
         s = gen_text(g, "&simSemaphore{free: %lld}", n);
