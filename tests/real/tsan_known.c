@@ -11,6 +11,10 @@ const char *__tsan_default_suppressions(void)
          * CAS, when a thief may already have set it. Nobody else reads it. */
         "race:^runq_own$\n"
         "race:^runq_disown$\n"
+        /* The next of a worker that another M pops meanwhile: the counter beside the head makes
+         * the exchange fail, and what was read is thrown away. */
+        "race:^workers_pop$\n"
+        "race:^workers_push$\n"
         /* mp->locks of another M, as in Go 1.14 and 1.15. */
         "race:^shouldStealTimers$\n"
         /* gc.phase of a sysmon that asks whether a cycle is due, as in Go. */
