@@ -13,7 +13,6 @@ struct outputs {
     struct store *db;
     bool summary; /* db: no rows per record */
     struct export *jsonl, *chrome;
-    bool trace; /* a line per record on standard error */
 };
 
 /* Like run_all. With a store the caller then calls store_finish; *id is the run's number there. */

@@ -166,13 +166,26 @@ class Run(Case):
         times = [r["time_ns"] for r in records]
         self.assertGreater(times[-1], times[0])
 
-    def test_a_line_per_record(self):
-        _, err = self.run_it("run", "hello.json", "--trace-ops", "--jsonl", "x.jsonl")
+    def test_a_line_per_atomic_operation_and_record(self):
+        plain = json.loads(self.run_it("run", "service.json", "--json")[0])
+        out, err = self.run_it("run", "service.json", "--json", "--trace-ops", "--jsonl",
+                               "x.jsonl")
+        self.assertEqual(json.loads(out), plain)
+        ops = [line for line in err.splitlines() if " == " not in line]
+        begins = re.compile(r" *(\d+) +\d+\.\d{6}us M\d+ +(?:P\d+|-) +"
+                            r"(?:load|store|cas|xchg|xchg8|add|or|and) +(?:sc|acq|rel|rlx) +\w")
+        ends = re.compile(r"\w+\.[ch]:\d+$")
+        for number, line in enumerate(ops, 1):
+            self.assertEqual(int(begins.match(line).group(1)), number)
+            self.assertRegex(line.rsplit(" ", 1)[1], ends)
+        self.assertTrue(any(re.search(r"cas +rel +pp->runqhead \[P\d\] +\d+ -> \d+ ", line)
+                            for line in ops))
+        self.assertTrue(any(re.search(r"gp->atomicstatus \[g\d+\] +1 -> 2 ", line)
+                            for line in ops))
         with open(self.path("x.jsonl"), encoding="utf-8") as f:
             events = [json.loads(line)["event"] for line in f]
-        self.assertEqual(len(err.splitlines()), len(events))
-        for line, event in zip(err.splitlines(), events):
-            self.assertIn(event, line)
+        told = [line.split(" == ")[1].split()[0] for line in err.splitlines() if " == " in line]
+        self.assertEqual(told, events)
 
     def test_perfetto(self):
         self.run_it("run", "service.json", "--perfetto", "x.json")
@@ -280,6 +293,47 @@ class Inspect(Case):
         self.assertIn("a step back", states[5])  # the mistake
         self.assertIn("the run is over", done.stdout.decode())
         self.assertEqual(len(states), 7)
+
+    def step(self, *args, commands):
+        done = subprocess.run([GMPSIM, *args], input=commands.encode(), stdout=subprocess.PIPE,
+                              cwd=self.folder.name, timeout=60, check=True)
+        states = re.split(r"(?<=\n)(?= *\d+ +\d+\.\d{6}us )", done.stdout.decode())
+        return [s for s in states if re.match(r" *\d+ ", s)]
+
+    def test_stepping_by_operations(self):
+        states = self.step("inspect", "service.json", "--after-op", "1000", "--stepwise",
+                           commands="n\nn\nb\nop 1002\nop 999\n")
+        numbers = [int(s.split()[0]) for s in states]
+        self.assertEqual(numbers, [1000, 1001, 1002, 1001, 1002, 999])
+        self.assertEqual(states[1], states[3])
+        self.assertEqual(states[2], states[4])
+        _, lines = self.run_it("run", "service.json", "--trace-ops")
+        traced = {line.split()[0]: line for line in lines.splitlines() if " == " not in line}
+        for state in states:
+            self.assertEqual(state.splitlines()[0], traced[state.split()[0]])
+
+    def test_stepping_by_records(self):
+        states = self.step("run", "service.json", "--step", commands="n\n" * 30 + "b\n" * 29)
+        self.assertEqual(len(states), 59)
+        self.assertEqual(states[:29], states[30:][::-1])
+
+    def test_a_state_after_an_operation(self):
+        def look(n):
+            return json.loads(self.run_it("inspect", "service.json", "--after-op", str(n),
+                                          "--json")[0])
+        self.assertEqual(look(3000), look(3000))
+        self.assertLess(look(1000)["time_ns"], look(4000)["time_ns"])
+        _, err = self.run_it("inspect", "hello.json", "--after-op", "999999")
+        self.assertIn("had ended", err)
+        _, err = self.run_it("inspect", "hello.json", "--after-op", "9", "--at", "1ms", status=2)
+        self.assertIn("not both", err)
+
+    def test_timers(self):
+        state = json.loads(self.run_it("inspect", "service.json", "--at", "2ms", "--json")[0])
+        sleepers = {g["goid"] for g in state["goroutines"] if g["reason"] == "sleep"}
+        timers = {t["goid"] for p in state["ps"] for t in p["timers"]}
+        self.assertGreater(len(sleepers), 3)
+        self.assertLessEqual(len(sleepers - timers), 2)  # on the way to sleep, or just woken
 
     def test_after_the_end(self):
         _, err = self.run_it("inspect", "hello.json", "--at", "1s")
