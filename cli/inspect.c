@@ -5,6 +5,7 @@
 
 #include "cli/look.h"
 #include "cli/machine.h"
+#include "cli/progress.h"
 #include "cli/step.h"
 
 struct inspect {
@@ -14,12 +15,18 @@ struct inspect {
     int64_t at_ns, step_ns, after_op;
     bool stepwise, json;
     uint64_t op_ps; /* when the last operation was */
+    struct progress_run progress;
 };
 
 static void hear_op(void *arg, const struct traced_op *op)
 {
     struct inspect *in = arg;
     in->op_ps = op->time_ps;
+}
+
+static void hear_records(void *arg, const struct event_rec *recs, size_t count)
+{
+    progress_sink(arg, recs, count);
 }
 
 static bool go(struct inspect *in, struct run *r)
@@ -36,10 +43,15 @@ static void look(struct inspect *in)
     const struct traced_to to = {.op = hear_op, .arg = in};
     if (in->after_op > 0)
         in->o.traced = &to;
+    progress_begin(&in->progress.p, GMPSIM_NAME " inspect");
+    in->progress.until_ns = in->at_ns;
+    in->o.sink = in->progress.p.on ? hear_records : NULL;
+    in->o.arg = &in->progress;
     if (!run_start(&f, &r, &in->o))
         cli_fail(&f);
     bool there = go(in, &r);
     run_end(&r);
+    progress_end(&in->progress.p);
     uint64_t now_ps = !there ? r.result.now_ps : in->after_op > 0 ? in->op_ps : 0;
     if (!there && in->at_ns + in->after_op > 0)
         fprintf(stderr, GMPSIM_NAME ": the run had ended before: %s\n", run_verdict(&r.result));

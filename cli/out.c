@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/out.h"
 
-#include "cli/cli.h"
-
 void out_json(cJSON *o)
 {
     char *text = cJSON_Print(o);

@@ -4,6 +4,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "cli/cli.h"
+
 /* Prints it on standard output, and frees it. */
 void out_json(cJSON *o);
 

@@ -18,6 +18,7 @@ struct run_args {
     const char *explain;
     const char *db_path, *jsonl_path, *chrome_path;
     struct outputs out;
+    struct progress_run progress;
     bool prints, json, scheddetail, trace_ops, step;
 };
 
@@ -75,6 +76,7 @@ static int one(struct run_args *a, cJSON *list)
     int64_t id = 0;
     if (!run_recorded(&f, &r, &a->m, &a->o, &a->out, &id))
         cli_fail(&f);
+    progress_end(&a->progress.p);
     complaints_of(a->m.scenario, &a->o, &r.result, &c);
     if (a->out.db != NULL && !store_finish(a->out.db, &f, &r.result, c.text))
         cli_fail(&f);
@@ -171,11 +173,18 @@ int verb_run(const struct verb *v, int argc, char **argv)
     if (a.trace_ops)
         a.o.traced = &to_lines;
     open_outputs(&a);
+    progress_begin(&a.progress.p, GMPSIM_NAME " run");
+    a.progress.until_ns = a.o.until_ns;
+    if (a.progress.p.on && !a.trace_ops && a.schedtrace_ns == 0)
+        a.out.progress = &a.progress;
     cJSON *list = cJSON_CreateArray();
     int status = EXIT_CLEAN;
     uint64_t seed = a.o.seed;
     for (int64_t i = 0; i < a.runs; i++) {
         a.o.seed = seed + (uint64_t)i;
+        if (a.runs > 1)
+            snprintf(a.progress.of, sizeof a.progress.of, "run %" PRId64 " of %" PRId64, i + 1,
+                     a.runs);
         status = worse(status, one(&a, list));
     }
     if (a.json)
