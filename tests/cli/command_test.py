@@ -207,11 +207,13 @@ class Progress(Case):
 
     def test_long_work_on_a_terminal_says_how_far_it_is(self):
         for args, want in (
-                (["run", "forever.json"], r"^\rgmpsim run virtual time [\d.]+\w+, [\d.]+ M records/s"),
+                (["run", "forever.json"],
+                 r"^\rgmpsim run virtual time [\d.]+\w+, [\d.]+ M records/s"),
                 (["run", "forever.json", "--until", "1h", "--db", "x.db"],
                  r"^\rgmpsim run \[ {30}\]   0% virtual time .* of 3600.0s, "),
                 (["run", "forever.json", "--runs", "3", "--prints"], r"run 1 of 3: virtual time"),
-                (["whatif", "forever.json", "--jobs", "2"], r"^\rwhatif \[ {30}\]   0% 0 of 5 runs"),
+                (["whatif", "forever.json", "--jobs", "2"],
+                 r"^\rwhatif \[ {30}\]   0% 0 of 5 runs"),
                 (["scenarios", "check", "forever.json"], r"1 of 1, for ever: virtual time"),
                 (["inspect", "forever.json", "--at", "50m"], r"gmpsim inspect \[.*of 3000.0s")):
             with self.subTest(args):
