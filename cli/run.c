@@ -134,6 +134,39 @@ static int step_run(struct run_args *a)
 
 static int worse(int a, int b) { return a > b ? a : b; }
 
+static void listen(struct run_args *a)
+{
+    static const struct traced_to to_lines = {.op = print_op, .event = print_event};
+    if (a->trace_ops)
+        a->o.traced = &to_lines;
+    progress_begin(&a->progress.p, GMPSIM_NAME " run");
+    a->progress.until_ns = a->o.until_ns;
+    if (a->progress.p.on && !a->trace_ops && a->schedtrace_ns == 0)
+        a->out.progress = &a->progress;
+}
+
+static int run_seeds(struct run_args *a)
+{
+    int status = EXIT_CLEAN;
+    uint64_t seed = a->o.seed;
+    cJSON *list = cJSON_CreateArray();
+    open_outputs(a);
+    listen(a);
+    for (int64_t i = 0; i < a->runs; i++) {
+        a->o.seed = seed + (uint64_t)i;
+        if (a->runs > 1)
+            snprintf(a->progress.of, sizeof a->progress.of, "run %" PRId64 " of %" PRId64, i + 1,
+                     a->runs);
+        status = worse(status, one(a, list));
+    }
+    if (a->json)
+        print_json(list, a->runs);
+    cJSON_Delete(list);
+    close_outputs(a);
+    a->o.seed = seed;
+    return status;
+}
+
 int verb_run(const struct verb *v, int argc, char **argv)
 {
     struct run_args a = {.runs = 1};
@@ -169,29 +202,7 @@ int verb_run(const struct verb *v, int argc, char **argv)
         a.o.print = to_stdout;
     if (a.step)
         return step_run(&a);
-    static const struct traced_to to_lines = {.op = print_op, .event = print_event};
-    if (a.trace_ops)
-        a.o.traced = &to_lines;
-    open_outputs(&a);
-    progress_begin(&a.progress.p, GMPSIM_NAME " run");
-    a.progress.until_ns = a.o.until_ns;
-    if (a.progress.p.on && !a.trace_ops && a.schedtrace_ns == 0)
-        a.out.progress = &a.progress;
-    cJSON *list = cJSON_CreateArray();
-    int status = EXIT_CLEAN;
-    uint64_t seed = a.o.seed;
-    for (int64_t i = 0; i < a.runs; i++) {
-        a.o.seed = seed + (uint64_t)i;
-        if (a.runs > 1)
-            snprintf(a.progress.of, sizeof a.progress.of, "run %" PRId64 " of %" PRId64, i + 1,
-                     a.runs);
-        status = worse(status, one(&a, list));
-    }
-    if (a.json)
-        print_json(list, a.runs);
-    cJSON_Delete(list);
-    close_outputs(&a);
-    a.o.seed = seed;
+    int status = run_seeds(&a);
     if (a.explain != NULL && !a.json && !a.prints)
         explain(&a.o, a.explain);
     machine_release_all(&a.m);
