@@ -59,10 +59,10 @@ static struct m *oneNewExtraM(void)
 {
     a_add(&rt->extraM.inuse, 1); /* until putExtraM */
     struct m *mp = allocm(NULL, MSTART_EXTRA, -1);
-    struct g *gp = host_alloc(sizeof *gp, 16);
+    struct g *gp = host_alloc(sizeof *gp, _Alignof(struct g));
     work(malg);
     casgstatus(gp, Gidle, gdeadextra());
-    gp->goid = a_add(&sched->goidgen, 1);
+    gp->goid = (uint32_t)a_add(&sched->goidgen, 1);
     gp->extra = true;
     a_store_rlx(&mp->curg, gp);
     mp->isextra = mp->isExtraInC = true;

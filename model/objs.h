@@ -121,13 +121,6 @@ struct deferRecord {
     int64_t args[];
 };
 
-/* What few Gs have; stays with the G when it is reused. */
-struct gext {
-    struct panicRecord *panics;
-    struct deferRecord *defers;
-    struct coroutine *coro; /* the coroutine that this G is */
-};
-
 struct object {
     void *p;
     uint8_t kind;
@@ -167,7 +160,13 @@ static const struct object *objs_decl;
 
 /* ---- the instruction that the G executes, and its registers ---- */
 static inline const struct insn *cur_insn(const struct g *gp) { return &prog_code[gp->pc - 1]; }
-static inline int64_t *regs(const struct g *gp) { return gp->stack + gp->fp; }
+/* The registers of all frames. */
+static inline int64_t *g_stack(const struct g *gp)
+{
+    return gp->stack_order != 0 ? gp->grown : (int64_t *)gp->inline_regs;
+}
+
+static inline int64_t *regs(const struct g *gp) { return g_stack(gp) + gp->fp; }
 static inline void set_reg(const struct g *gp, uint8_t reg, int64_t v)
 {
     if (reg != NOREG)
@@ -198,7 +197,6 @@ enum panic_text {
 };
 static enum opres gopanic(struct g *gp, enum panic_kind kind, int64_t value);
 static enum opres gopanic_text(struct g *gp, enum panic_text t);
-static struct gext *g_ext(struct g *gp);
 static const char *string_of(int64_t id);
 
 /* coro.c: the function of a coroutine's G is over */

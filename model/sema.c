@@ -50,7 +50,6 @@ static void sema_queue(struct semaRoot *root, semaword *addr, struct sudog *s, b
     } else if (lifo) {
         s->next = head->next;
         s->prev = head->prev;
-        s->acquiretime = head->acquiretime;
         s->waitlink = head;
         head->next = NULL;
         *at = s;

@@ -50,7 +50,7 @@ static void each_release(void (*fn)(struct m *))
 static struct g *g_of(uint32_t status)
 {
     struct g *gp = host_alloc(sizeof *gp, 64);
-    gp->goid = ++ids;
+    gp->goid = (uint32_t)++ids;
     a_init(&gp->atomicstatus, status);
     return gp;
 }
