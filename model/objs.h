@@ -126,7 +126,7 @@ struct object {
     uint8_t kind;
 };
 
-/* Objects made at run time: chunk k holds 64 << k of them. */
+/* Chunk k holds 64 << k of them. */
 enum { OBJ_CHUNKS = 26, CHAN_SIZE_MAX = 1 << 30 };
 
 /* OBJ_TIMER: time.Timer or time.Ticker and its channel's handle. */
@@ -143,9 +143,8 @@ struct semaRoot {
 };
 
 struct objects {
-    struct object *decl; /* the program's, in its order */
     struct mutex lock;
-    int64_t made;
+    int64_t made; /* the program's come first, in its order */
     ATOMIC(struct object *) chunk[OBJ_CHUNKS];
     struct mutex stacklock;
     void *stackfree[32]; /* by order of size */
@@ -156,7 +155,7 @@ struct objects {
 
 /* The two tables that the interpreter reads all the time; constant while the world runs. */
 static const struct insn *prog_code;
-static const struct object *objs_decl;
+static void *const *objs_decl; /* the program's objects */
 
 /* ---- the instruction that the G executes, and its registers ---- */
 static inline const struct insn *cur_insn(const struct g *gp) { return &prog_code[gp->pc - 1]; }
@@ -181,7 +180,7 @@ static int64_t object_make(uint8_t kind, int64_t param);
 static inline void *object_of(struct g *gp, const struct insn *in, uint8_t handle_reg, uint8_t kind)
 {
     if (in->d >= 0)
-        return objs_decl[in->d].p;
+        return objs_decl[in->d];
     return object_slow(gp, regs(gp)[handle_reg], kind);
 }
 
