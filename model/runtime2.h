@@ -175,6 +175,7 @@ struct m {
     int32_t locks;
     bool spinning; /* written by startm while the M sleeps, else by the M */
     bool blocked, incgo, isextra, isExtraInC, needextram;
+    bool bound;       /* 1.21+: an extra M that its C thread keeps */
     bool exiting;     /* mexit ran: the thread function returns */
     bool onmidle;     /* on sched.midle (sched.lock) */
     bool insafe;      /* user code at a safe point for a signal (interp.c, around a burst) */
@@ -332,6 +333,7 @@ struct runtime {
     struct {
         ATOMIC(uint64_t) head; /* 1: locked, else pointer as id + 2 */
         ATOMIC(uint32_t) waiters, inuse, length;
+        struct m *resting; /* bound to threads of C that wait for their next call; under head */
     } extraM;
 
     struct gcController gc;

@@ -163,7 +163,7 @@ static enum opres semrelease1(struct g *gp, semaword *addr, bool handoff)
     if (handed)
         s->ticket = 1;
     readyWithTime(s); /* s belongs to the waiter from here on */
-    if (!handed || gp == NULL || getm()->locks != 0)
+    if (!handed || gp == NULL || getm()->locks != 0 || !prof->handoff_yields)
         return OP_DONE;
     return goyield(gp);
 }
