@@ -102,7 +102,7 @@ const char *look_name(uintptr_t addr, char *buf)
     const struct runtime *w = run_core()->runtime();
     const struct g *gp = g_at(w, addr);
     if (gp != NULL) {
-        snprintf(buf, NAME, "g%" PRIu64, gp->goid);
+        snprintf(buf, NAME, "g%" PRIu32, gp->goid);
         return buf;
     }
     for (int64_t i = 0; i < w->sched.mnext; i++)
