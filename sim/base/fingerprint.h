@@ -33,9 +33,18 @@ static inline void fp_mix(struct fingerprint *f, uint64_t a)
     fp_step_(f, a * 0xa0761d6478bd642fu);
 }
 
+/* fp_mix2 in two halves, for who knows `a` before: fp_first is linear, fp_first(a + b) being
+ * fp_first(a) + fp_first(b). */
+static inline uint64_t fp_first(uint64_t a) { return a * 0xa0761d6478bd642fu; }
+
+static inline void fp_mix_second(struct fingerprint *f, uint64_t first, uint64_t b)
+{
+    fp_step_(f, first ^ fp_rotl_(b * 0xe7037ed1a0b428dbu, 31));
+}
+
 static inline void fp_mix2(struct fingerprint *f, uint64_t a, uint64_t b)
 {
-    fp_step_(f, a * 0xa0761d6478bd642fu ^ fp_rotl_(b * 0xe7037ed1a0b428dbu, 31));
+    fp_mix_second(f, fp_first(a), b);
 }
 
 static inline void fp_mix4(struct fingerprint *f, uint64_t a, uint64_t b, uint64_t c, uint64_t d)

@@ -23,6 +23,7 @@ enum ex_flags {
 };
 
 struct ex_thread {
+    uint64_t salt; /* see ex_hot */
     struct coro coro;
     uint64_t now;     /* its clock, ps; while it runs, ex_hot.now is */
     uint64_t wake_at; /* of a timed wait, else NEVER */
@@ -30,22 +31,13 @@ struct ex_thread {
     const void *futex;
     void *arg;
     void (*fn)(void *);
-    uint64_t yield_switches;
     int id;
     int32_t p;
     enum ex_wait wait;
-    uint8_t yields;
-    uint8_t flags; /* enum ex_flags; 0 on the fast path */
-    uint8_t pos;   /* its index in ex.able while it is enabled */
+    uint8_t yields; /* in a row that nobody else used */
+    uint8_t flags;  /* enum ex_flags; 0 on the fast path */
+    uint8_t pos;    /* its index in ex.able while it is enabled */
     bool cuttable, timed_out;
-};
-
-/* The next answer of an even draw: whom `of` gives way to at its next point. */
-struct ex_ahead {
-    const struct ex_thread *of;
-    struct ex_thread *next;
-    uint64_t x;
-    uint32_t pick, count;
 };
 
 struct ex_timer {
@@ -63,14 +55,22 @@ struct ex {
     struct ex_thread *cur; /* NULL outside every thread */
     uint64_t order; /* when the last operation happened: nothing happens before it any more */
     uint64_t due;   /* the earliest timed event, NEVER */
-    uint64_t steps, switches, seq;
-    uint32_t able_count; /* threads that could run, ascending */
-    uint8_t able[EX_THREADS_MAX];
+    /* While points need no more than an answer that was dealt before, see deal(): the place of that
+     * answer in the log, the end of the log, and whom it lets go on. Both NULL: they need more. */
+    struct answer *at, *end;
+    struct ex_thread *next;
+    struct answer of_able_0; /* the answer 0 to the question who of the able goes on */
+    struct evenly *evenly;   /* of the strategy */
+    uint32_t able_count;     /* threads that could run, by id; twice, so that they are read round */
+    struct ex_thread *able[2 * EX_THREADS_MAX];
+    uint8_t able_id[2 * EX_THREADS_MAX];
+    struct answer *dealt; /* where dealing began */
+    uint64_t steps;       /* before that */
+    bool quiet;           /* nothing but the able threads to choose from, see settle() */
+    bool always_slow;     /* never quiet */
     bool wants_time;
-    bool always_slow;      /* every point takes the slow path */
-    struct evenly *evenly; /* of the strategy */
-    struct ex_ahead ahead;
-    struct choice of_able; /* the question of the fast path */
+    uint64_t seq;
+    struct choice of_able; /* the question when it is quiet */
     size_t answers_soft;   /* more answers than this: cut at the next point */
     struct ex_event *trace;
     size_t trace_count, trace_max;
@@ -119,6 +119,11 @@ void ex_wake_(struct ex_thread *t, uint64_t at, bool timed_out);
 struct ex_thread *ex_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg);
 /* Leaves the run for good. */
 _Noreturn void ex_leave_(enum ex_why why, const char *text);
+/* What the next point has to look at has changed. */
+void ex_unsettle_(void);
+static inline uint64_t ex_steps_(void) { return ex.steps + (uint64_t)(ex.at - ex.dealt); }
+/* Asks about something else than who is next. */
+uint32_t ex_choose_(const struct choice *c);
 /* Adds ps to the calling thread's clock. */
 static inline void ex_spend_(uint64_t ps) { ex_hot.now += ps; }
 void ex_due_update_(void);

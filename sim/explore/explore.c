@@ -21,30 +21,46 @@ struct ex_hot ex_hot;
 
 /* ---- who could run ---- */
 
-static void able_renumber(void)
+void ex_unsettle_(void)
 {
-    for (uint32_t i = 0; i < ex.able_count; i++)
-        ex.threads[ex.able[i]].pos = (uint8_t)i;
+    if (ex.at != NULL) {
+        ex.steps += (uint64_t)(ex.at - ex.dealt);
+        ex.ch.count += (size_t)(ex.at - ex.dealt);
+        evenly_back(ex.evenly);
+    }
+    ex.at = ex.end = ex.dealt = NULL;
+    ex.quiet = false;
 }
 
-static void enable(const struct ex_thread *t)
+static void able_changed(void)
+{
+    uint32_t n = ex.able_count;
+
+    ex_unsettle_();
+    for (uint32_t i = 0; i < n; i++) {
+        ex.able[i]->pos = (uint8_t)i;
+        ex.able[n + i] = ex.able[i];
+        ex.able_id[i] = ex.able_id[n + i] = (uint8_t)ex.able[i]->id;
+    }
+    ex.of_able_0 = answer_make(CHOICE_THREAD, n, 0);
+}
+
+static void enable(struct ex_thread *t)
 {
     uint32_t i = ex.able_count++;
 
-    for (; i > 0 && ex.able[i - 1] > t->id; i--)
+    for (; i > 0 && ex.able[i - 1]->id > t->id; i--)
         ex.able[i] = ex.able[i - 1];
-    ex.able[i] = (uint8_t)t->id;
-    ex.ahead.of = NULL;
-    able_renumber();
+    ex.able[i] = t;
+    able_changed();
 }
 
 static void disable(const struct ex_thread *t)
 {
-    for (uint32_t i = t->pos; i + 1 < ex.able_count; i++)
-        ex.able[i] = ex.able[i + 1];
     ex.able_count--;
-    ex.ahead.of = NULL;
-    able_renumber();
+    for (uint32_t i = t->pos; i < ex.able_count; i++)
+        ex.able[i] = ex.able[i + 1];
+    able_changed();
 }
 
 /* ---- time ---- */
@@ -58,6 +74,7 @@ void ex_due_update_(void)
     for (uint32_t i = 0; i < ex.timer_count; i++)
         if (ex.timers[i].at < ex.due)
             ex.due = ex.timers[i].at;
+    ex_unsettle_();
 }
 
 void ex_wake_(struct ex_thread *t, uint64_t at, bool timed_out)
@@ -123,27 +140,17 @@ static void fire_one(void)
 
 static uint8_t option[OPTIONS_MAX];
 
-/* A thread that yields in a circle while nobody else moves learns nothing new. */
-static bool must_wait(const struct ex_thread *me)
-{
-    return me->yields > EX_YIELDS_MAX && me->yield_switches == ex.switches && ex.able_count > 1;
-}
-
+/* The running thread first, and the others round; last if it yielded, and after many yields that
+ * nobody used not at all: a circle in which nobody else moves learns nothing new. */
 static uint32_t list_threads(const struct ex_thread *me, struct choice *c)
 {
     bool mine = me != NULL && me->wait == WAIT_NOT;
-    bool first = mine && !(me->flags & EX_YIELDED);
-    uint32_t n = 0;
+    bool yielded = mine && (me->flags & EX_YIELDED);
+    uint32_t n = ex.able_count, first = mine ? me->pos + (uint32_t)yielded : 0;
 
-    c->preempts = first;
-    if (first)
-        option[n++] = (uint8_t)me->id;
-    for (uint32_t i = 0; i < ex.able_count; i++)
-        if (!mine || i != me->pos)
-            option[n++] = ex.able[i];
-    if (mine && !first && !must_wait(me))
-        option[n++] = (uint8_t)me->id;
-    return n;
+    c->preempts = mine && !yielded;
+    memcpy(option, ex.able_id + first, n);
+    return yielded && me->yields > EX_YIELDS_MAX && n > 1 ? n - 1 : n;
 }
 
 /* The answer of virtual time: the smallest (clock, id); buffers drain at once. */
@@ -168,7 +175,7 @@ static uint32_t timed_answer(const struct ex_thread *me, uint32_t threads, uint3
 /* Which option happens. */
 static int next_option(struct ex_thread *me)
 {
-    struct choice c = {.option = option, .first = CHOICE_NO_FIRST, .step = ex.steps};
+    struct choice c = {.option = option, .step = ex.steps};
     uint32_t n = c.threads = list_threads(me, &c);
 
     c.kind = mm.pending != 0 ? CHOICE_FLUSH : CHOICE_THREAD;
@@ -201,7 +208,7 @@ static void idle(void)
 
 static const char *over_limit(void)
 {
-    if (ex.steps >= ex.o.steps_max)
+    if (ex.steps > ex.o.steps_max)
         return "steps of one run";
     if (ex.ch.count > ex.answers_soft)
         return "answers of one run";
@@ -258,9 +265,8 @@ static struct ex_thread *next_thread(struct ex_thread *me)
 static inline void switch_to(struct ex_thread *me, struct ex_thread *t)
 {
     me->now = ex_hot.now;
-    ex.switches++;
     ex.cur = t;
-    ex_hot.tid = (uint32_t)t->id;
+    ex_hot.salt = &t->salt;
     ex.order = ex_hot.now = t->now < ex.order ? ex.order : t->now;
     coro_switch(&me->coro, &t->coro);
 }
@@ -288,13 +294,63 @@ static inline void stay(void)
     ex.order = ex_hot.now = ex_hot.now < ex.order ? ex.order : ex_hot.now;
 }
 
-/* A point with something out of the ordinary about it. */
-static __attribute__((noinline)) void point_slow(struct ex_thread *me)
-{
-    const char *limit = over_limit();
+/* ---- points ---- */
 
-    if (limit != NULL)
-        ex_leave_(EX_CUT, limit);
+/* Answers the question of t's next point now: an even draw does not depend on what happens until
+ * then, and a wrong guess of the machine's is found out early. */
+static inline void deal(const struct ex_thread *t, struct answer *at)
+{
+    uint32_t pick = evenly_below(evenly_next(ex.evenly), ex.able_count);
+
+    ex.at = at;
+    at->word = ex.of_able_0.word + pick;
+    ex.next = ex.able[t->pos + pick];
+}
+
+static bool anybody_flagged(void)
+{
+    uint8_t flags = 0;
+
+    for (uint32_t i = 0; i < ex.able_count; i++)
+        flags |= ex.able[i]->flags;
+    return flags != 0;
+}
+
+/* t goes on, and everything that the next points have to look at is known. */
+static void settle(const struct ex_thread *t)
+{
+    ex_unsettle_();
+    ex.quiet = !ex.always_slow && ex.due == NEVER && mm.pending == 0 && !anybody_flagged();
+    if (!ex.quiet || ex.evenly == NULL || ex.able_count < 2 || ex.ch.count > ex.answers_soft)
+        return;
+    size_t room = ex.answers_soft - ex.ch.count + 1;
+    uint64_t left = ex.o.steps_max - ex.steps;
+    ex.dealt = ex.ch.log + ex.ch.count;
+    ex.end = ex.dealt + (left < room ? left : room);
+    deal(t, ex.dealt);
+}
+
+uint32_t ex_choose_(const struct choice *c)
+{
+    ex_unsettle_(); /* it uses up the draw that was dealt */
+    return choose(&ex.ch, c);
+}
+
+static struct ex_thread *next_of_able(struct ex_thread *me)
+{
+    struct choice *c = &ex.of_able;
+
+    if (ex.able_count == 1)
+        return me;
+    c->n = c->threads = ex.able_count;
+    c->option = ex.able_id + me->pos;
+    c->step = ex.steps;
+    return ex.able[me->pos + choose(&ex.ch, c)];
+}
+
+/* A point with something out of the ordinary about it. */
+static struct ex_thread *next_of_all(struct ex_thread *me)
+{
     if (ex_hot.now >= ex.until)
         ex_leave_(EX_TIME, "");
     if (me->flags & EX_SIGNALLED)
@@ -302,68 +358,52 @@ static __attribute__((noinline)) void point_slow(struct ex_thread *me)
     /* What a thread does from its start or wake-up to its next point, nobody sees. Clocks do. */
     bool asks = !(me->flags & EX_CHOSEN) || ex.wants_time;
     struct ex_thread *t = asks ? next_thread(me) : me;
+    if (t == NULL)
+        switch_out(me); /* for good */
+    if (me->flags & EX_YIELDED)
+        me->yields = t == me ? (uint8_t)(me->yields + (me->yields < UINT8_MAX)) : 0;
     me->flags &= (uint8_t) ~(EX_CHOSEN | EX_YIELDED);
+    settle(t);
+    return t;
+}
+
+static __attribute__((noinline)) void point_slow(struct ex_thread *me)
+{
+    const char *limit;
+
+    if (ex.at != NULL)
+        ex_unsettle_();
+    ex.steps++;
+    limit = over_limit();
+    if (limit != NULL)
+        ex_leave_(EX_CUT, limit);
+    struct ex_thread *t = ex.quiet ? next_of_able(me) : next_of_all(me);
     if (t != me)
         switch_to(me, t);
     else
         stay();
 }
 
-/* The same question, drawn evenly, and answered one point ahead: by the time that the next thread
- * comes to its point, whom it gives way to is known, and a wrong guess of the machine's is found
- * out early. The answer is the one that would be given then, or it is not used. */
-static inline struct ex_thread *draw_of_able(const struct ex_thread *me)
-{
-    struct ex_ahead *a = &ex.ahead;
-    uint64_t x = evenly_next(ex.evenly);
-
-    if (__builtin_expect(a->of != me || a->x != x || a->count != ex.able_count, 0)) {
-        a->pick = evenly_below(x, ex.able_count);
-        a->next = &ex.threads[ex.able[choice_index(a->pick, me->pos)]];
-    }
-    struct ex_thread *t = a->next;
-    ex.ch.log[ex.ch.count++] = answer_make(CHOICE_THREAD, ex.able_count, a->pick);
-    a->x = ex.evenly->ready;
-    a->of = t;
-    a->count = ex.able_count;
-    a->pick = evenly_below(a->x, ex.able_count);
-    a->next = &ex.threads[ex.able[choice_index(a->pick, t->pos)]];
-    return t;
-}
-
-/* Who is next when there is nothing but threads to choose from, the running one first. */
-static inline struct ex_thread *next_of_able(const struct ex_thread *me)
-{
-    struct choice *c = &ex.of_able;
-
-    if (ex.evenly != NULL)
-        return draw_of_able(me);
-    c->n = c->threads = ex.able_count;
-    c->first = me->pos;
-    c->step = ex.steps;
-    return &ex.threads[choice_option(c, choose(&ex.ch, c))];
-}
-
 void ex_point_(void)
 {
-    struct ex_thread *me = ex.cur;
+    struct ex_thread *me = ex.cur, *t = ex.next;
+    struct answer *at = ex.at;
 
-    if (__builtin_expect(ex.steps++ >= ex.o.steps_max || ex.ch.count > ex.answers_soft ||
-                             me->flags != 0 || ex.due != NEVER || ex.always_slow || mm.pending != 0,
-                         0)) {
+    if (__builtin_expect(at >= ex.end, 0)) {
         point_slow(me);
         return;
     }
-    if (ex.able_count == 1) {
+    deal(t, at + 1);
+    if (t == me && !SWITCH_TO_SELF)
         stay();
-        return;
-    }
-    struct ex_thread *t = next_of_able(me);
-    if (t == me && !SWITCH_TO_SELF) {
-        stay();
-        return;
-    }
-    switch_to(me, t); /* last: a tail call, see hot.h */
+    else
+        switch_to(me, t); /* last: a tail call, see hot.h */
+}
+
+static void flag(struct ex_thread *me, enum ex_flags f)
+{
+    me->flags |= (uint8_t)f;
+    ex_unsettle_();
 }
 
 bool ex_wait_(enum ex_wait how, uint64_t wake_at)
@@ -378,6 +418,8 @@ bool ex_wait_(enum ex_wait how, uint64_t wake_at)
     if (wake_at < ex.due)
         ex.due = wake_at;
     struct ex_thread *t = next_thread(me);
+    if (t != NULL)
+        settle(t);
     if (t == NULL) {
         switch_out(me);
     } else if (t != me) {
@@ -386,7 +428,7 @@ bool ex_wait_(enum ex_wait how, uint64_t wake_at)
         ex_hot.now = me->now;
         stay();
     }
-    me->flags |= EX_CHOSEN;
+    flag(me, EX_CHOSEN);
     if (me->flags & EX_SIGNALLED)
         handle_signal(me);
     return me->timed_out;
@@ -398,7 +440,7 @@ static void thread_main(void *arg)
 {
     struct ex_thread *me = arg;
 
-    me->flags |= EX_CHOSEN;
+    flag(me, EX_CHOSEN);
     me->fn(me->arg);
     ex_thread_exit_();
 }
@@ -412,10 +454,10 @@ void ex_thread_exit_(void)
     me->wake_at = NEVER;
     disable(me);
     struct ex_thread *t = next_thread(NULL);
-    if (t != NULL)
-        switch_to(me, t);
-    else
+    if (t == NULL)
         switch_out(me);
+    settle(t);
+    switch_to(me, t);
     abort(); /* a dead thread is never chosen */
 }
 
@@ -431,6 +473,7 @@ struct ex_thread *ex_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg
     *t = (struct ex_thread){.coro = old, .id = ex.thread_count++, .fn = fn, .arg = arg};
     t->wake_at = NEVER;
     t->p = -1;
+    t->salt = fp_first((uint64_t)t->id << 8);
     if (stackpool_start(&ex.stacks, &t->coro, thread_main, t) < 0)
         throw_at(__FILE__, __LINE__, __func__, "explore: %s", ex.arena.failure.text);
     enable(t);
@@ -583,7 +626,7 @@ bool ex_init(struct failure *f, const struct ex_opts *o)
     ex.arena_mark = ex.arena.used;
     ex_hot.base = (uintptr_t)ex.arena.base;
     ex_hot.size = ex.arena.reserved;
-    ex.of_able = (struct choice){.kind = CHOICE_THREAD, .option = ex.able, .preempts = true};
+    ex.of_able = (struct choice){.kind = CHOICE_THREAD, .preempts = true};
     coro_init_thread(&ex.main); /* once: sanitizers look the stack up in a file */
     set_ports();
     site_count();
@@ -634,10 +677,11 @@ static void world_reset(void)
     mm_reset(ex.o.memory, ex.o.ctrl, &ex.ch);
     ex.cur = ex.lender = NULL;
     memset(ex.events, 0, sizeof(ex.events));
-    ex_hot.now = ex.order = ex.steps = ex.switches = ex.seq = 0;
+    ex_hot.now = ex.order = ex.steps = ex.seq = 0;
     ex.able_count = 0;
-    ex.ahead.of = NULL;
+    ex.at = NULL;
     ex.due = NEVER;
+    ex_unsettle_();
     ex.timer_count = ex.ready_count = ex.name_count = 0;
     ex.poll_broken = false;
     ex.seed_state = ex.o.seed;
@@ -668,16 +712,16 @@ enum ex_why ex_run(void)
     struct ex_thread *t = setjmp(ex.out) == 0 ? next_thread(NULL) : NULL;
     if (t != NULL) {
         ex.cur = t;
-        ex_hot.tid = (uint32_t)t->id;
+        ex_hot.salt = &t->salt;
         ex_hot.now = t->now;
         stay();
         coro_switch(&ex.main, &t->coro);
     }
+    ex_unsettle_();
     ex.running = false;
     ex.cur = NULL;
     ex.totals.runs++;
     ex.totals.steps += ex.steps;
-    ex.totals.switches += ex.switches;
     ex.totals.answers += ex.ch.count;
     return ex.why;
 }
@@ -698,7 +742,7 @@ enum ex_why ex_why(void) { return ex.why; }
 const char *ex_text(void) { return ex.text; }
 int ex_finding_kind(void) { return ex.finding_kind; }
 uint64_t ex_fingerprint(void) { return fp_value(&ex_hot.fp); }
-uint64_t ex_steps(void) { return ex.steps; }
+uint64_t ex_steps(void) { return ex_steps_(); }
 int64_t ex_now(void) { return (int64_t)(ex.order / 1000); }
 int ex_threads(void) { return ex.thread_count; }
 uint64_t ex_events(uint32_t type) { return type < EV_COUNT ? ex.events[type] : 0; }

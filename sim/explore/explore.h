@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sim/explore/choose.h"
+#include "sim/base/choose.h"
 #include "sim/explore/mm.h"
 #include "sim/explore/site.h"
 #include "sim/virt/costs.h"
@@ -96,8 +96,7 @@ int ex_threads(void);
 void ex_fail(const char *text);
 
 struct ex_totals {
-    uint64_t runs, steps, switches, cut;
-    uint64_t answers;
+    uint64_t runs, steps, answers, cut;
 };
 void ex_totals(struct ex_totals *t);
 

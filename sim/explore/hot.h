@@ -15,9 +15,9 @@
 #include "sim/explore/site.h"
 
 struct ex_hot {
-    bool plain;   /* memory is sc and nobody traces */
-    uint32_t tid; /* of the running thread */
-    uint64_t now; /* its clock, ps */
+    bool plain;           /* memory is sc and nobody traces */
+    const uint64_t *salt; /* of the running thread: its share of the fingerprint */
+    uint64_t now;         /* its clock, ps */
     struct fingerprint fp;
     uintptr_t base; /* of the arena */
     size_t size;
@@ -36,17 +36,22 @@ uint64_t ex_rmw_slow_(const struct ex_site *s, void *addr, unsigned size, enum m
 #define EX_INLINE static inline __attribute__((always_inline))
 
 /* Pointers into the world count by their offset, so that the fingerprint is the same everywhere. */
-EX_INLINE void ex_mix_(enum ex_op op, uint64_t value)
+EX_INLINE uint64_t ex_value_(uint64_t value, unsigned size)
 {
     uint64_t off = value - ex_hot.base;
 
-    fp_mix2(&ex_hot.fp, (uint64_t)ex_hot.tid << 8 | op, off < ex_hot.size ? off : value);
+    return size == sizeof(void *) && off < ex_hot.size ? off : value;
 }
 
 EX_INLINE void ex_did_(enum ex_op op, uint64_t value)
 {
-    ex_mix_(op, value);
+    fp_mix_second(&ex_hot.fp, *ex_hot.salt + fp_first(op), value);
     ex_hot.now += ex_hot.cost[op];
+}
+
+EX_INLINE void ex_did_rmw_(enum ex_op op, uint64_t old, unsigned size, bool wrote)
+{
+    ex_did_(op, ex_value_(old, size) ^ (uint64_t)wrote << 63);
 }
 
 EX_INLINE uint64_t ex_load_(const struct ex_site *s, enum ex_op op, const void *addr, unsigned size)
@@ -55,7 +60,7 @@ EX_INLINE uint64_t ex_load_(const struct ex_site *s, enum ex_op op, const void *
     if (__builtin_expect(!ex_hot.plain, 0))
         return ex_load_slow_(s, addr, size);
     uint64_t v = mm_raw_get(addr, size);
-    ex_did_(op, v);
+    ex_did_(op, ex_value_(v, size));
     return v;
 }
 
@@ -68,7 +73,7 @@ EX_INLINE void ex_store_(const struct ex_site *s, enum ex_op op, void *addr, uns
         return;
     }
     mm_raw_put(addr, size, value);
-    ex_did_(op, value);
+    ex_did_(op, ex_value_(value, size));
 }
 
 /* Returns the old value. */
@@ -82,7 +87,7 @@ EX_INLINE uint64_t ex_rmw_(const struct ex_site *s, enum ex_op op, void *addr, u
     *wrote = how != RMW_CAS || old == mm_cut(expect, size);
     uint64_t v = mm_rmw_value(how, old, operand, size);
     mm_raw_put(addr, size, *wrote ? v : old); /* without a branch */
-    ex_did_(op, old ^ (uint64_t)*wrote << 63);
+    ex_did_rmw_(op, old, size, *wrote);
     return old;
 }
 

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "sim/explore/choose.h"
+#include "sim/base/choose.h"
 
 struct mm mm;
 

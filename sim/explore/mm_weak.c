@@ -22,7 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "sim/explore/choose.h"
+#include "sim/base/choose.h"
 #include "sim/explore/mm.h"
 
 enum { POWER_MSGS_MAX = 1 << 14, HASH_SIZE = 2 * MM_LOCS_MAX };

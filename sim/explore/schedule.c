@@ -127,7 +127,7 @@ static uint64_t checksum(const struct schedule *s)
 
     fp_init(&fp);
     for (size_t i = 0; i < s->count; i++)
-        fp_mix2(&fp, s->answers[i].kind_n, s->answers[i].pick);
+        fp_mix2(&fp, s->answers[i].word >> 32, answer_pick(s->answers[i]));
     return fp_value(&fp);
 }
 
@@ -147,7 +147,7 @@ int schedule_print(const struct schedule *s, FILE *out)
         for (n = 1; i + n < s->count && memcmp(&s->answers[i + n], &a, sizeof(a)) == 0; n++)
             continue;
         int len = snprintf(token, sizeof(token), "%c%u:%u", choice_letters[answer_kind(a)],
-                           answer_n(a), a.pick);
+                           answer_n(a), answer_pick(a));
         if (n > 1)
             len += snprintf(token + len, sizeof(token) - (size_t)len, "*%zu", n);
         if (column + len + 1 > 99) {

@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sim/explore/choose.h"
+#include "sim/base/choose.h"
 
 struct failure;
 

@@ -40,7 +40,7 @@ void ex_note_other_(int tid, enum ex_op op, const void *addr, uint64_t value)
         .addr = addr,
         .value = value,
         .old = value,
-        .step = ex.steps,
+        .step = ex_steps_(),
         .now = (int64_t)(ex_hot.now / 1000),
         .tid = (int16_t)tid,
         .op = (uint8_t)op,
@@ -218,7 +218,7 @@ void ex_trace_print(FILE *out, const struct ex_print *p)
         first = ex.trace_count - p->rows_max;
     fprintf(out, "%s: %s\n", ex_why_name(ex.why), ex.text);
     fprintf(out, "memory %s, %" PRIu64 " points, %zu answers, fingerprint %016" PRIx64 "\n",
-            mm_kind_name(mm.kind), ex.steps, ex.ch.count, ex_fingerprint());
+            mm_kind_name(mm.kind), ex_steps(), ex.ch.count, ex_fingerprint());
     print_head(out, cell);
     if (first > 0)
         fprintf(out, "%8s (%zu operations before)\n", "...", first);

@@ -29,7 +29,7 @@ static void note(const struct ex_site *s, const void *addr, uint64_t value, uint
         .addr = addr,
         .value = value,
         .old = old,
-        .step = ex.steps,
+        .step = ex_steps_(),
         .now = (int64_t)(ex_hot.now / 1000),
         .tid = (int16_t)ex.cur->id,
         .op = s->op,
@@ -46,7 +46,7 @@ uint64_t ex_load_slow_(const struct ex_site *s, const void *addr, unsigned size)
     uint64_t v = mm_load(ex.cur->id, (void *)(uintptr_t)addr, size, bits_of(s));
 
     note(s, addr, v, v, false, stale, mm.stats.moved_stores);
-    ex_did_((enum ex_op)s->op, v);
+    ex_did_((enum ex_op)s->op, ex_value_(v, size));
     return v;
 }
 
@@ -55,8 +55,9 @@ void ex_store_slow_(const struct ex_site *s, void *addr, unsigned size, uint64_t
     uint64_t moved = mm.stats.moved_stores;
 
     mm_store(ex.cur->id, addr, size, bits_of(s), value);
+    ex_unsettle_(); /* a buffer may hold it back */
     note(s, addr, value, value, true, mm.stats.stale_loads, moved);
-    ex_did_((enum ex_op)s->op, value);
+    ex_did_((enum ex_op)s->op, ex_value_(value, size));
 }
 
 uint64_t ex_rmw_slow_(const struct ex_site *s, void *addr, unsigned size, enum mm_rmw how,
@@ -67,7 +68,7 @@ uint64_t ex_rmw_slow_(const struct ex_site *s, void *addr, unsigned size, enum m
 
     note(s, addr, *wrote ? mm_rmw_value(how, old, operand, size) : operand, old, *wrote, stale,
          moved);
-    ex_did_((enum ex_op)s->op, old ^ (uint64_t)*wrote << 63);
+    ex_did_rmw_((enum ex_op)s->op, old, size, *wrote);
     return old;
 }
 
@@ -108,14 +109,8 @@ void ex_work_(enum work_kind kind, uint64_t n) { ex_hot.now += ex.cost_table->wo
 /* A thread that yields lets the others come first at its next point. */
 static void yielded(void)
 {
-    struct ex_thread *me = ex.cur;
-
-    me->flags |= EX_YIELDED;
-    if (me->yield_switches != ex.switches)
-        me->yields = 0;
-    me->yield_switches = ex.switches;
-    if (me->yields < UINT8_MAX)
-        me->yields++;
+    ex.cur->flags |= EX_YIELDED;
+    ex_unsettle_();
 }
 
 void ex_procyield_(uint32_t n)
@@ -214,6 +209,7 @@ void ex_signalm_(struct hostm *hm)
     mm_kernel(ex_tid(), t->id);
     ex_note_(ex_tid(), OP_signal, NULL, (uint64_t)t->id);
     t->flags |= EX_SIGNALLED;
+    ex_unsettle_();
     if (t->wait == WAIT_FUTEX || t->wait == WAIT_POLL)
         ex_wake_(t, at, false);
     else
@@ -223,9 +219,9 @@ void ex_signalm_(struct hostm *hm)
 /* Does something go wrong that may go wrong? */
 static bool fault(void)
 {
-    struct choice c = {.kind = CHOICE_FAULT, .n = 2, .step = ex.steps};
+    struct choice c = {.kind = CHOICE_FAULT, .n = 2, .step = ex_steps_()};
 
-    return ex.o.faults && choose(&ex.ch, &c) != 0;
+    return ex.o.faults && ex_choose_(&c) != 0;
 }
 
 void ex_futexsleep_(uint32_t *addr, uint32_t val, int64_t ns)
@@ -278,6 +274,7 @@ void ex_env_at_(int64_t ns, void (*fn)(void *), void *arg)
     ex.timers[ex.timer_count++] = (struct ex_timer){at, ++ex.seq, fn, arg};
     if (at < ex.due)
         ex.due = at;
+    ex_unsettle_();
 }
 
 static void wake_poller(uint64_t at)
@@ -365,7 +362,7 @@ bool ex_quota_(int64_t *quota_us, int64_t *period_us)
 /* A draw with more answers than a choice can have is asked in two halves. */
 uint64_t ex_draw_(uint64_t n, uint64_t fallback)
 {
-    struct choice c = {.kind = CHOICE_DRAW, .step = ex.steps};
+    struct choice c = {.kind = CHOICE_DRAW, .step = ex_steps_()};
 
     if (n < 2)
         return 0;
@@ -375,7 +372,7 @@ uint64_t ex_draw_(uint64_t n, uint64_t fallback)
     }
     c.n = (uint32_t)n;
     c.timed = (uint32_t)(fallback % n);
-    return choose(&ex.ch, &c);
+    return ex_choose_(&c);
 }
 
 uint64_t ex_seed64_(void) { return rng_splitmix(&ex.seed_state); }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef GMPSIM_EXPLORE_CHOOSE_H
-#define GMPSIM_EXPLORE_CHOOSE_H
+#ifndef GMPSIM_SIM_BASE_CHOOSE_H
+#define GMPSIM_SIM_BASE_CHOOSE_H
 
 /* One question, many answers: every nondeterministic step of an explored world asks choose(), a
  * strategy answers, and the log of answers IS the schedule.
@@ -31,47 +31,36 @@ enum {
     OPTION_CLOCK = 128, /* nobody runs until the next timed event */
     OPTIONS_MAX = 2 * 64 + 1
 };
-#define CHOICE_NO_FIRST UINT32_MAX
 
 struct choice {
     enum choice_kind kind;
     uint32_t n;     /* answers are 0 .. n-1; n >= 2 */
     uint32_t timed; /* the answer of virtual time (only if the strategy wants_time), or a draw's
                        fallback */
-    const uint8_t *option; /* CHOICE_THREAD, CHOICE_FLUSH: see choice_option; else NULL */
-    uint32_t first;   /* index in option[] of answer 0, which the others follow in their order */
-    uint32_t threads; /* answers below this let a thread run */
-    bool preempts;    /* the running thread could go on and is answer 0: others are preemptions */
-    bool clock;       /* the last option is OPTION_CLOCK */
+    const uint8_t *option; /* what the answers mean, of CHOICE_THREAD and CHOICE_FLUSH; else NULL */
+    uint32_t threads;      /* answers below this let a thread run */
+    bool preempts; /* the running thread could go on and is answer 0: others are preemptions */
+    bool clock;    /* the last option is OPTION_CLOCK */
     uint64_t step;
 };
 
-/* Without a branch: which way it would go is random. */
-static inline uint32_t choice_index(uint32_t i, uint32_t first)
-{
-    uint32_t is_first = 0 - (uint32_t)(i == 0);
-    return (first & is_first) | ((i - (i <= first)) & ~is_first);
-}
-
-/* What answer i means. The list of options stays sorted while the running thread, which is answer
- * 0, changes at every point: so it is not moved to the front, only read so. */
-static inline uint8_t choice_option(const struct choice *c, uint32_t i)
-{
-    return c->option[c->first == CHOICE_NO_FIRST ? i : choice_index(i, c->first)];
-}
-
-/* Even random numbers, one ahead: the machine can compute the next while the present one is used.
- */
+/* Even random numbers. wyrand: as good as a schedule needs, half the instructions of the streams in
+ * rng.h, and a number that was drawn too early can be put back. */
 struct evenly {
-    uint64_t state, ready;
+    uint64_t state;
 };
+#define EVENLY_STEP 0xa0761d6478bd642fu
+
+__extension__ typedef unsigned __int128 evenly_wide;
 
 static inline uint64_t evenly_next(struct evenly *e)
 {
-    uint64_t x = e->ready;
-    e->ready = rng_splitmix(&e->state);
-    return x;
+    e->state += EVENLY_STEP;
+    evenly_wide product = (evenly_wide)e->state * (e->state ^ 0xe7037ed1a0b428dbu);
+    return (uint64_t)(product >> 64) ^ (uint64_t)product;
 }
+
+static inline void evenly_back(struct evenly *e) { e->state -= EVENLY_STEP; }
 
 /* x is 64 even bits; the bias of n < 2^28 over 2^36 values is beyond what a test could see. */
 static inline uint32_t evenly_below(uint64_t x, uint32_t n)
@@ -84,29 +73,29 @@ static inline uint32_t evenly_below(uint64_t x, uint32_t n)
 struct strategy {
     const char *name;
     bool wants_time;
-    struct evenly
-        *evenly; /* not NULL: threads are drawn evenly from here, which saves the call of pick */
+    /* Not NULL: threads are drawn evenly from here, which saves the call of pick. */
+    struct evenly *evenly;
     bool (*begin)(struct strategy *s); /* a new run; false: nothing is left to try */
     uint32_t (*pick)(struct strategy *s, const struct choice *c);
     void (*end)(struct strategy *s, bool complete); /* false: the run was cut by a limit */
 };
 
-/* One logged answer. */
+/* One logged answer: kind << 60 | n << 32 | pick. One word, because one is written per point. */
 struct answer {
-    uint32_t kind_n; /* kind << 28 | n */
-    uint32_t pick;
+    uint64_t word;
 };
 enum { CHOICE_N_MAX = (1 << 28) - 1 };
 
 static inline struct answer answer_make(enum choice_kind kind, uint32_t n, uint32_t pick)
 {
-    return (struct answer){(uint32_t)kind << 28 | n, pick};
+    return (struct answer){(uint64_t)kind << 60 | (uint64_t)n << 32 | pick};
 }
 static inline enum choice_kind answer_kind(struct answer a)
 {
-    return (enum choice_kind)(a.kind_n >> 28);
+    return (enum choice_kind)(a.word >> 60);
 }
-static inline uint32_t answer_n(struct answer a) { return a.kind_n & CHOICE_N_MAX; }
+static inline uint32_t answer_n(struct answer a) { return (a.word >> 32) & CHOICE_N_MAX; }
+static inline uint32_t answer_pick(struct answer a) { return (uint32_t)a.word; }
 
 /* The letter of a kind in a schedule file. */
 extern const char choice_letters[CHOICE_KINDS + 1];

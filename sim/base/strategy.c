@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The strategies without a tree: virtual time, random, replay. */
-#include "sim/explore/choose.h"
+#include "sim/base/choose.h"
 
 #include <assert.h>
 
@@ -51,7 +51,6 @@ static bool random_begin(struct strategy *s)
     x = rng_splitmix(&x) ^ RNG_CHOOSE;
     x = rng_splitmix(&x) ^ r->run++;
     r->evenly.state = rng_splitmix(&x);
-    evenly_next(&r->evenly);
     return true;
 }
 
@@ -105,12 +104,12 @@ static uint32_t replay_pick(struct strategy *s, const struct choice *c)
     if (r->next >= r->count)
         return 0;
     struct answer a = r->answers[r->next++];
-    bool fits = answer_kind(a) == c->kind && answer_n(a) == c->n && a.pick < c->n;
+    bool fits = answer_kind(a) == c->kind && answer_n(a) == c->n && answer_pick(a) < c->n;
     if (r->strict && !fits && !r->diverged) {
         r->diverged = true;
         r->diverged_at = r->next - 1;
     }
-    return a.pick % c->n;
+    return answer_pick(a) % c->n;
 }
 
 void strategy_replay_init(struct strategy_replay *r, const struct answer *answers, size_t count,

@@ -6,7 +6,7 @@
  * thread that could go on is a preemption; a switch because a thread waits, ended or yielded is
  * free, and so are all answers of other kinds (Musuvathi and Qadeer, PLDI 2007). Letting time jump
  * over runnable threads costs one too. */
-#include "sim/explore/choose.h"
+#include "sim/base/choose.h"
 
 #include <assert.h>
 #include <string.h>
