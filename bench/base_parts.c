@@ -82,7 +82,7 @@ static void run_emit(void *arg)
         event_log_sink(&l, &arena, sink, &sum, EVENT_BATCH_COUNT);
     bench_begin();
     for (uint64_t i = 0; i < OPS; i++) {
-        event_emit(&l, i % 2 ? EV_RUNQ_PUT : EV_RUNQ_GET, i, 1, 2, (uint32_t)i, i, 3, 4);
+        event_emit(&l, i % 2 ? EV_RUNQ_PUT : EV_RUNQ_GET, i, event_who(1, 2), (uint32_t)i, i, 3, 4);
         bench_keep(l.next);
     }
     bench_end(OPS);

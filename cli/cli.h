@@ -71,6 +71,8 @@ bool parse_int(const char *text, int64_t *value);
 const char *cli_nearest(const char *text, const char *const *candidates);
 /* "1.25ms": three to four digits and a unit, in one of eight static buffers. */
 const char *time_text(int64_t ns);
+/* A whole number of the largest unit that gives one: "150ms". In one of four static buffers. */
+const char *time_exact(int64_t ns);
 
 #define VERB(fn, name, args, what, more) int fn(const struct verb *v, int argc, char **argv);
 #include "cli/verbs.def"

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/machine.h"
+#include "cli/out.h"
 #include "sim/base/coro.h"
 
 struct world {
@@ -69,48 +70,104 @@ static uint64_t run_world(const struct world *w, int release, struct run_result 
     return fp;
 }
 
+#if defined(__clang__)
+static const char compiler[] = "clang " __clang_version__;
+#else
+static const char compiler[] = "gcc " __VERSION__;
+#endif
+
+static bool has_gnuplot(void) { return system("command -v gnuplot >/dev/null 2>&1") == 0; }
+
 static void print_build(void)
 {
-#if defined(__clang__)
-    const char *compiler = "clang " __clang_version__;
-#else
-    const char *compiler = "gcc " __VERSION__;
-#endif
     printf(GMPSIM_NAME " " GMPSIM_VERSION ", %s, coroutines: %s, SQLite %s, gnuplot: %s\n\n",
            compiler, coro_kind(), sqlite3_libversion(),
-           system("command -v gnuplot >/dev/null 2>&1") == 0
-               ? "there"
-               : "not installed (Debian: apt install gnuplot-nox)");
+           has_gnuplot() ? "there" : "not installed (Debian: apt install gnuplot-nox)");
+}
+
+static cJSON *build_json(void)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "version", GMPSIM_VERSION);
+    cJSON_AddStringToObject(o, "compiler", compiler);
+    cJSON_AddStringToObject(o, "coroutines", coro_kind());
+    cJSON_AddStringToObject(o, "sqlite", sqlite3_libversion());
+    cJSON_AddBoolToObject(o, "gnuplot", has_gnuplot());
+    return o;
+}
+
+struct twice {
+    const char *world;
+    int release;
+    uint64_t fingerprint, switches;
+    int64_t makespan_ns;
+    bool same;
+};
+
+static struct twice run_twice(const struct world *w, int release)
+{
+    struct run_result a, b;
+    uint64_t x = run_world(w, release, &a), y = run_world(w, release, &b);
+    return (struct twice){.world = w->name,
+                          .release = release,
+                          .fingerprint = x,
+                          .switches = a.counters[COUNTER_switches],
+                          .makespan_ns = (int64_t)(a.now_ps / 1000),
+                          .same = x == y && a.now_ps == b.now_ps};
+}
+
+static void print_twice(const struct twice *t, bool only)
+{
+    printf("%-10s go1.%d %016" PRIx64, t->world, t->release, t->fingerprint);
+    if (!only)
+        printf("  makespan %9s  switches %7" PRIu64 "  %s", time_text(t->makespan_ns), t->switches,
+               t->same ? "repeats" : "DOES NOT REPEAT");
+    putchar('\n');
+}
+
+static cJSON *twice_json(const struct twice *t)
+{
+    char fingerprint[20];
+    cJSON *o = cJSON_CreateObject();
+    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, t->fingerprint);
+    cJSON_AddStringToObject(o, "world", t->world);
+    cJSON_AddStringToObject(o, "profile", profile_name(t->release));
+    cJSON_AddStringToObject(o, "fingerprint", fingerprint);
+    cJSON_AddNumberToObject(o, "makespan_ns", (double)t->makespan_ns);
+    cJSON_AddNumberToObject(o, "switches", (double)t->switches);
+    cJSON_AddBoolToObject(o, "repeats", t->same);
+    return o;
 }
 
 int verb_doctor(const struct verb *v, int argc, char **argv)
 {
-    bool only = false;
+    bool only = false, json = false;
     int wrong = 0;
     const struct opt table[] = {
         {"fingerprints", NULL, "only a line \"world release fingerprint\" each, for comparing",
          OPT_FLAG, &only},
+        {"json", NULL, "as JSON", OPT_FLAG, &json},
         {0},
     };
     int first = opts_parse(v, table, argc, argv);
     opts_want(v, argc, first, 0, 0);
-    if (!only)
+    cJSON *o = json ? build_json() : NULL,
+          *list = json ? cJSON_AddArrayToObject(o, "worlds") : NULL;
+    if (!only && !json)
         print_build();
-    for (int i = 0; i < WORLDS; i++)
-        for (int k = 0; k < RELEASES; k++) {
-            struct run_result a, b;
-            uint64_t x = run_world(&worlds[i], releases[k], &a);
-            uint64_t y = run_world(&worlds[i], releases[k], &b);
-            bool same = x == y && a.now_ps == b.now_ps;
-            wrong += !same;
-            printf("%-10s go1.%d %016" PRIx64, worlds[i].name, releases[k], x);
-            if (!only)
-                printf("  makespan %9s  switches %7" PRIu64 "  %s",
-                       time_text((int64_t)(a.now_ps / 1000)), a.counters[COUNTER_switches],
-                       same ? "repeats" : "DOES NOT REPEAT");
-            putchar('\n');
-        }
-    if (!only)
+    for (int i = 0; i < WORLDS * RELEASES; i++) {
+        struct twice t = run_twice(&worlds[i / RELEASES], releases[i % RELEASES]);
+        wrong += !t.same;
+        if (json)
+            cJSON_AddItemToArray(list, twice_json(&t));
+        else
+            print_twice(&t, only);
+    }
+    if (json) {
+        cJSON_AddBoolToObject(o, "repeats", wrong == 0);
+        out_json(o);
+    } else if (!only) {
         printf("\n%s\n", wrong == 0 ? "every world repeats" : "the simulator is not deterministic");
+    }
     return wrong == 0 ? EXIT_CLEAN : EXIT_INTERNAL;
 }

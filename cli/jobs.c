@@ -7,32 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "cli/progress.h"
 #include "run/map.h"
 
-enum { AT_ONCE_MAX = 256, BAR = 30 };
+enum { AT_ONCE_MAX = 256, LOOK_EVERY_MS = 250 };
 
 struct child {
     pid_t pid;
     int fd;
     size_t index, have; /* bytes of the result so far */
 };
-
-/* ---- the bar ---- */
-
-static void show_bar(const struct jobs *j, size_t done, time_t began)
-{
-    if (!j->progress || !isatty(STDERR_FILENO) || time(NULL) - began < 1)
-        return;
-    int full = (int)(done * BAR / j->count);
-    fprintf(stderr, "\r%s [%.*s%*s] %zu/%zu", j->what, full, "##############################",
-            BAR - full, "", done, j->count);
-    if (done == j->count)
-        fputc('\n', stderr);
-    fflush(stderr);
-}
 
 /* ---- children ---- */
 
@@ -104,11 +90,12 @@ static bool finish(const struct jobs *j, struct child *c)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 && c->have == j->size;
 }
 
+/* Or for the time to draw. */
 static int wait_for_any(const struct child *children, int n, struct pollfd *polls)
 {
     for (int i = 0; i < n; i++)
         polls[i] = (struct pollfd){.fd = children[i].fd, .events = POLLIN};
-    while (poll(polls, (nfds_t)n, -1) < 0)
+    while (poll(polls, (nfds_t)n, LOOK_EVERY_MS) < 0)
         if (errno != EINTR)
             return -1;
     return 0;
@@ -131,7 +118,8 @@ bool jobs_run(struct jobs *j)
     int active = 0, most = limit(j);
     size_t next = 0, done = 0;
     bool ok = true;
-    time_t began = time(NULL);
+    struct progress bar;
+    progress_begin(&bar, j->what);
     while (active > 0 || (ok && next < j->count)) {
         while (ok && active < most && next < j->count) {
             ok = start(j, &children[active], next);
@@ -148,8 +136,12 @@ bool jobs_run(struct jobs *j)
             if (!finish(j, &children[i]))
                 ok = false;
             children[i] = children[--active];
-            show_bar(j, ++done, began);
+            done++;
         }
+        if (progress_due(&bar))
+            progress_draw(&bar, (int64_t)done, (int64_t)j->count, "%zu of %zu runs", done,
+                          j->count);
     }
+    progress_end(&bar);
     return ok;
 }

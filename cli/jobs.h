@@ -13,8 +13,7 @@ struct jobs {
     int at_once;      /* children at a time; 0: as many as there are CPUs */
     size_t size;      /* bytes of one task's result */
     void *results;    /* count * size, zero before */
-    bool progress;    /* a bar on stderr, if that is a terminal */
-    const char *what; /* for the bar */
+    const char *what; /* for the line that shows how far it is (progress.h) */
     /* In the child: fills result; false ends the child as failed, with its message on stderr. */
     bool (*task)(void *arg, size_t index, void *result);
     void *arg;

@@ -3,6 +3,7 @@
  * numbers hold 53 bits. */
 #include <cjson/cJSON.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/report.h"
@@ -91,6 +92,14 @@ static cJSON *left_json(const struct run_result *r)
     return list;
 }
 
+static void add_output(cJSON *o, const struct run_result *r)
+{
+    char *text = run_alloc(r->out_size + 1);
+    memcpy(text, r->out, r->out_size);
+    cJSON_AddStringToObject(o, "output", text);
+    free(text);
+}
+
 static cJSON *tallies_json(const char *const *names, const uint64_t *values, int n, uint64_t unit)
 {
     cJSON *o = cJSON_CreateObject();
@@ -131,6 +140,9 @@ struct cJSON *report_json(const struct machine *m, const struct run_opts *ro,
     cJSON_AddItemToObject(o, "groups", groups_json(r));
     cJSON_AddItemToObject(o, "runq_wait", hist_json(r->runq_wait));
     number(o, "runnable_max", r->runnable_max);
+    cJSON_AddNumberToObject(o, "runnable_mean",
+                            r->now_ps > 0 ? (double)r->runnable_area / ((double)r->now_ps / 1000)
+                                          : 0);
     cJSON_AddItemToObject(o, "p_ns", tallies_json(p_class_names, r->p_ps, PC_COUNT, 1000));
     cJSON_AddItemToObject(o, "counters",
                           tallies_json(counter_names, r->counters, COUNTER_COUNT, 1));
@@ -138,5 +150,6 @@ struct cJSON *report_json(const struct machine *m, const struct run_opts *ro,
     number(o, "nr_throttled", r->nr_throttled);
     number(o, "throttled_ns", r->throttled_ps / 1000);
     cJSON_AddItemToObject(o, "not_ended", left_json(r));
+    add_output(o, r);
     return o;
 }

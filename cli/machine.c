@@ -191,11 +191,12 @@ const char *machine_line(const struct machine *m, const struct run_opts *o, char
     else if (m->cpus != NULL)
         add(&l, " --cpus dedicated");
     if (o->quota_us > 0)
-        add(&l, " --quota %" PRId64 "us --period %" PRId64 "us", o->quota_us, o->period_us);
+        add(&l, " --quota %s --period %s", time_exact(o->quota_us * 1000),
+            time_exact(o->period_us * 1000));
     if (m->costs != NULL)
         add(&l, " --costs %s", m->costs);
     if (o->until_ns > 0)
-        add(&l, " --until %" PRId64 "ns", o->until_ns);
+        add(&l, " --until %s", time_exact(o->until_ns));
     add(&l, " --seed %" PRIu64, o->seed);
     return buf;
 }

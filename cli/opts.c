@@ -158,6 +158,22 @@ const char *time_text(int64_t ns)
     return out;
 }
 
+const char *time_exact(int64_t ns)
+{
+    static char ring[4][24];
+    static unsigned next;
+    static const struct {
+        const char *name;
+        int64_t ns;
+    } units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+    char *out = ring[next++ % 4];
+    int u = 0;
+    while (ns % units[u].ns != 0)
+        u++;
+    snprintf(out, sizeof ring[0], "%" PRId64 "%s", ns / units[u].ns, units[u].name);
+    return out;
+}
+
 /* ---- help ---- */
 
 static void print_help(const struct verb *v, const struct opt *table)

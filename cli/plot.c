@@ -2,10 +2,14 @@
 /* gmpsim plot. */
 #include "plots/plot.h"
 
+#include <sqlite3.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/out.h"
+#include "cli/progress.h"
 #include "replay/store.h"
+
+enum { STEPS_BETWEEN_LOOKS = 100000 }; /* of SQLite's virtual machine */
 
 static void check_picture(const char *picture)
 {
@@ -21,9 +25,28 @@ static void check_picture(const char *picture)
             near != NULL ? near : "");
 }
 
+static int still_reading(void *arg)
+{
+    struct progress *p = arg;
+    if (progress_due(p))
+        progress_draw(p, 0, 0, "reading, %.0f s", progress_seconds(p));
+    return 0;
+}
+
+static void print_json(const struct plot_args *a)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "picture", a->picture);
+    cJSON_AddStringToObject(o, "file", a->out);
+    cJSON_AddNumberToObject(o, "run", (double)a->run);
+    out_json(o);
+}
+
 int verb_plot(const struct verb *v, int argc, char **argv)
 {
     struct plot_args a = {0};
+    bool json = false;
+    struct progress reading;
     char out[64], text[PLOT_TEXT_MAX];
     struct failure f = {0};
     const struct opt table[] = {
@@ -31,6 +54,7 @@ int verb_plot(const struct verb *v, int argc, char **argv)
         {"out", "FILE", "picture to write, .svg or .png (default PICTURE.svg)", OPT_TEXT, &a.out},
         {"from", "TIME", "where a timeline begins (virtual time)", OPT_TIME, &a.from_ns},
         {"to", "TIME", "... and ends", OPT_TIME, &a.to_ns},
+        {"json", NULL, "what was drawn, as JSON", OPT_FLAG, &json},
         {0},
     };
     int first = opts_parse(v, table, argc, argv);
@@ -45,10 +69,16 @@ int verb_plot(const struct verb *v, int argc, char **argv)
     if (s == NULL || (a.run = store_run_id(s, &f, a.run)) == 0)
         cli_fail(&f);
     a.db = store_db(s);
+    progress_begin(&reading, GMPSIM_NAME " plot");
+    sqlite3_progress_handler(a.db, STEPS_BETWEEN_LOOKS, still_reading, &reading);
     enum plot_result r = plot_draw(&a, text);
+    progress_end(&reading);
     store_close(s);
     if (r != PLOT_DRAWN)
         cli_die(EXIT_USAGE, "%s", text);
-    puts(a.out);
+    if (json)
+        print_json(&a);
+    else
+        puts(a.out);
     return EXIT_CLEAN;
 }

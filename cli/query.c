@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gmpsim query and gmpsim diff. */
-#include <cjson/cJSON.h>
 #include <inttypes.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/out.h"
 #include "replay/store.h"
 
 static struct store *open_store(const char *path)
@@ -44,23 +44,48 @@ static void print_header(sqlite3_stmt *st)
     putchar('\n');
 }
 
-static void print_json_row(sqlite3_stmt *st)
+static void add_value(cJSON *o, sqlite3_stmt *st, int i)
+{
+    const char *name = sqlite3_column_name(st, i);
+    const char *text = (const char *)sqlite3_column_text(st, i);
+    switch (sqlite3_column_type(st, i)) {
+    case SQLITE_FLOAT:
+        if (!isfinite(sqlite3_column_double(st, i))) /* JSON has no infinity */
+            break;
+        __attribute__((fallthrough));
+    case SQLITE_INTEGER: cJSON_AddRawToObject(o, name, text); return;
+    case SQLITE_TEXT: cJSON_AddStringToObject(o, name, text); return;
+    }
+    cJSON_AddNullToObject(o, name);
+}
+
+/* An array with a row per line, over all statements. */
+static void print_json_row(sqlite3_stmt *st, int64_t row)
 {
     cJSON *o = cJSON_CreateObject();
-    for (int i = 0; i < sqlite3_column_count(st); i++) {
-        const char *name = sqlite3_column_name(st, i);
-        int type = sqlite3_column_type(st, i);
-        if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
-            cJSON_AddRawToObject(o, name, (const char *)sqlite3_column_text(st, i));
-        else if (type == SQLITE_NULL)
-            cJSON_AddNullToObject(o, name);
-        else
-            cJSON_AddStringToObject(o, name, (const char *)sqlite3_column_text(st, i));
-    }
+    for (int i = 0; i < sqlite3_column_count(st); i++)
+        add_value(o, st, i);
     char *text = cJSON_PrintUnformatted(o);
-    puts(text);
+    printf("%s\n%s", row > 0 ? "," : "[", text);
     cJSON_free(text);
     cJSON_Delete(o);
+}
+
+static int64_t print_rows(struct store *s, sqlite3_stmt *st, bool header, bool json, int64_t rows)
+{
+    int rc;
+    if (header && !json)
+        print_header(st);
+    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+        if (json)
+            print_json_row(st, rows);
+        else
+            print_row(st);
+        rows++;
+    }
+    if (rc != SQLITE_DONE)
+        cli_die(EXIT_USAGE, "query: %s", sqlite3_errmsg(store_db(s)));
+    return rows;
 }
 
 int verb_query(const struct verb *v, int argc, char **argv)
@@ -68,24 +93,22 @@ int verb_query(const struct verb *v, int argc, char **argv)
     bool json = false, header = false;
     const struct opt table[] = {
         {"header", NULL, "names of the columns first", OPT_FLAG, &header},
-        {"json", NULL, "a JSON object per row, a row per line", OPT_FLAG, &json},
+        {"json", NULL, "a JSON array of an object per row, a row per line", OPT_FLAG, &json},
         {0},
     };
-    int first = opts_parse(v, table, argc, argv), rc;
+    int first = opts_parse(v, table, argc, argv);
+    int64_t rows = 0;
     opts_want(v, argc, first, 2, 2);
     struct store *s = open_store(argv[first]);
     for (const char *sql = argv[first + 1]; *sql != 0;) {
         sqlite3_stmt *st = prepare(store_db(s), sql, &sql);
         if (st == NULL)
             break; /* white space or a comment */
-        if (header && !json)
-            print_header(st);
-        while ((rc = sqlite3_step(st)) == SQLITE_ROW)
-            (json ? print_json_row : print_row)(st);
-        if (rc != SQLITE_DONE)
-            cli_die(EXIT_USAGE, "query: %s", sqlite3_errmsg(store_db(s)));
+        rows = print_rows(s, st, header, json, rows);
         sqlite3_finalize(st);
     }
+    if (json)
+        puts(rows > 0 ? "\n]" : "[]");
     store_close(s);
     return EXIT_CLEAN;
 }
@@ -95,34 +118,52 @@ int verb_query(const struct verb *v, int argc, char **argv)
 struct two {
     sqlite3 *db;
     int64_t a, b;
-    int lines;
+    cJSON *list; /* NULL: text */
 };
 
+static void print_difference(sqlite3_stmt *st, bool times)
+{
+    const char *a = (const char *)sqlite3_column_text(st, 1);
+    const char *b = (const char *)sqlite3_column_text(st, 2);
+    double x = sqlite3_column_double(st, 1), y = sqlite3_column_double(st, 2);
+    if (times) {
+        a = a != NULL ? time_text(sqlite3_column_int64(st, 1)) : NULL;
+        b = b != NULL ? time_text(sqlite3_column_int64(st, 2)) : NULL;
+    }
+    printf("  %-34s %18s %18s", (const char *)sqlite3_column_text(st, 0), a != NULL ? a : "-",
+           b != NULL ? b : "-");
+    if (x > 0 && y > 0 && sqlite3_column_type(st, 1) == SQLITE_INTEGER)
+        printf("   x %.3f", y / x);
+    putchar('\n');
+}
+
+static cJSON *difference_json(sqlite3_stmt *st, const char *title)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "section", title);
+    add_value(o, st, 0);
+    add_value(o, st, 1);
+    add_value(o, st, 2);
+    return o;
+}
+
 /* The query gives name, value of a, value of b; ?1 and ?2 are the runs. */
-static void print_differences(struct two *t, const char *title, const char *sql, bool times)
+static void differences(struct two *t, const char *title, const char *sql, bool times)
 {
     sqlite3_stmt *st = prepare(t->db, sql, NULL);
     int shown = 0;
     sqlite3_bind_int64(st, 1, t->a);
     sqlite3_bind_int64(st, 2, t->b);
     while (sqlite3_step(st) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(st, 0);
-        const char *a = (const char *)sqlite3_column_text(st, 1);
-        const char *b = (const char *)sqlite3_column_text(st, 2);
-        double x = sqlite3_column_double(st, 1), y = sqlite3_column_double(st, 2);
+        if (t->list != NULL) {
+            cJSON_AddItemToArray(t->list, difference_json(st, title));
+            continue;
+        }
         if (shown++ == 0)
             printf("\n%s\n", title);
-        if (times) {
-            a = a != NULL ? time_text(sqlite3_column_int64(st, 1)) : NULL;
-            b = b != NULL ? time_text(sqlite3_column_int64(st, 2)) : NULL;
-        }
-        printf("  %-34s %18s %18s", name, a != NULL ? a : "-", b != NULL ? b : "-");
-        if (x > 0 && y > 0 && sqlite3_column_type(st, 1) == SQLITE_INTEGER)
-            printf("   x %.3f", y / x);
-        putchar('\n');
+        print_difference(st, times);
     }
     sqlite3_finalize(st);
-    t->lines += shown;
 }
 
 static void diff_settings(struct two *t)
@@ -135,16 +176,18 @@ static void diff_settings(struct two *t)
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         size_t n = strlen(sql);
         snprintf(sql + n, sizeof sql - n,
-                 "%sSELECT '%s', a.%s, b.%s FROM runs a, runs b WHERE a.id = ?1 AND b.id = ?2"
+                 "%sSELECT '%s' AS name, a.%s AS a, b.%s AS b FROM runs a, runs b WHERE a.id = ?1 "
+                 "AND b.id = ?2"
                  " AND a.%s IS NOT b.%s",
                  i > 0 ? " UNION ALL " : "", columns[i], columns[i], columns[i], columns[i],
                  columns[i]);
     }
-    print_differences(t, "settings and result", sql, false);
-    print_differences(t, "time",
-                      "SELECT 'makespan', a.makespan_ns, b.makespan_ns FROM runs a, runs b"
-                      " WHERE a.id = ?1 AND b.id = ?2 AND a.makespan_ns <> b.makespan_ns",
-                      true);
+    differences(t, "settings and result", sql, false);
+    differences(
+        t, "time",
+        "SELECT 'makespan' AS name, a.makespan_ns AS a, b.makespan_ns AS b FROM runs a, runs b"
+        " WHERE a.id = ?1 AND b.id = ?2 AND a.makespan_ns <> b.makespan_ns",
+        true);
 }
 
 static void diff_latencies(struct two *t)
@@ -156,11 +199,11 @@ static void diff_latencies(struct two *t)
         snprintf(sql, sizeof sql,
                  "WITH k AS (SELECT DISTINCT kind, name FROM latencies WHERE run IN (?1, ?2)"
                  " AND kind IN ('span', 'runq_wait', 'life'))"
-                 " SELECT kind || ' ' || name, a.%s_ns AS x, b.%s_ns AS y FROM k"
-                 " LEFT JOIN latencies a USING (kind, name) LEFT JOIN latencies b"
-                 " USING (kind, name) WHERE a.run = ?1 AND b.run = ?2 AND x IS NOT y",
+                 " SELECT kind || ' ' || name AS name, x.%s_ns AS a, y.%s_ns AS b FROM k"
+                 " LEFT JOIN latencies x USING (kind, name) LEFT JOIN latencies y"
+                 " USING (kind, name) WHERE x.run = ?1 AND y.run = ?2 AND a IS NOT b",
                  columns[i], columns[i]);
-        print_differences(t, title, sql, true);
+        differences(t, title, sql, true);
     }
 }
 
@@ -185,9 +228,35 @@ static int64_t run_argument(struct store *s, const char *text)
     return id;
 }
 
+static cJSON *diff_json(struct two *t, const char *a, const char *b, bool same)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddNumberToObject(o, "run1", (double)t->a);
+    cJSON_AddNumberToObject(o, "run2", (double)t->b);
+    cJSON_AddStringToObject(o, "fingerprint1", a);
+    cJSON_AddStringToObject(o, "fingerprint2", b);
+    cJSON_AddBoolToObject(o, "same", same);
+    t->list = cJSON_AddArrayToObject(o, "differences");
+    return o;
+}
+
+static void diff(struct two *t)
+{
+    diff_settings(t);
+    diff_latencies(t);
+    differences(t, "counters",
+                "SELECT name, a.value AS a, b.value AS b FROM counters a JOIN counters b"
+                " USING (name) WHERE a.run = ?1 AND b.run = ?2 AND a.value <> b.value",
+                false);
+}
+
 int verb_diff(const struct verb *v, int argc, char **argv)
 {
-    const struct opt table[] = {{0}};
+    bool json = false;
+    const struct opt table[] = {
+        {"json", NULL, "as JSON", OPT_FLAG, &json},
+        {0},
+    };
     char a[24] = "", b[24] = "";
     int first = opts_parse(v, table, argc, argv);
     opts_want(v, argc, first, 3, 3);
@@ -196,14 +265,13 @@ int verb_diff(const struct verb *v, int argc, char **argv)
     t.a = run_argument(s, argv[first + 1]);
     t.b = run_argument(s, argv[first + 2]);
     bool same = strcmp(fingerprint(&t, t.a, a, sizeof a), fingerprint(&t, t.b, b, sizeof b)) == 0;
-    printf("run %" PRId64 " %s, run %" PRId64 " %s: %s\n", t.a, a, t.b, b,
-           same ? "the same run" : "different runs");
-    diff_settings(&t);
-    diff_latencies(&t);
-    print_differences(&t, "counters",
-                      "SELECT name, a.value, b.value FROM counters a JOIN counters b USING (name)"
-                      " WHERE a.run = ?1 AND b.run = ?2 AND a.value <> b.value",
-                      false);
+    cJSON *o = json ? diff_json(&t, a, b, same) : NULL;
+    if (!json)
+        printf("run %" PRId64 " %s, run %" PRId64 " %s: %s\n", t.a, a, t.b, b,
+               same ? "the same run" : "different runs");
+    diff(&t);
+    if (json)
+        out_json(o);
     store_close(s);
     return EXIT_CLEAN;
 }

@@ -58,15 +58,6 @@ static void sample(struct sampler *s)
         s->interval_ps *= 2;
 }
 
-static void print_records(const struct event_rec *recs, size_t count)
-{
-    char line[256];
-    for (size_t i = 0; i < count; i++) {
-        event_format(&recs[i], line, sizeof line);
-        fprintf(stderr, "%s\n", line);
-    }
-}
-
 static void to_outputs(void *arg, const struct event_rec *recs, size_t count)
 {
     struct outputs *out = arg;
@@ -76,8 +67,8 @@ static void to_outputs(void *arg, const struct event_rec *recs, size_t count)
         export_sink(out->jsonl, recs, count);
     if (out->chrome != NULL)
         export_sink(out->chrome, recs, count);
-    if (out->trace)
-        print_records(recs, count);
+    if (out->progress != NULL)
+        progress_sink(out->progress, recs, count);
 }
 
 static int64_t begin(struct failure *f, const struct machine *m, const struct run_opts *o,
@@ -112,7 +103,7 @@ bool run_recorded(struct failure *f, struct run *r, const struct machine *m,
     struct run_opts with = *o;
     if (out->db != NULL && (*id = begin(f, m, o, out->db, out->summary)) == 0)
         return false;
-    if (out->db != NULL || out->jsonl != NULL || out->chrome != NULL || out->trace)
+    if (out->db != NULL || out->jsonl != NULL || out->chrome != NULL || out->progress != NULL)
         with.sink = to_outputs;
     with.arg = out;
     if (out->db == NULL)

@@ -5,6 +5,7 @@
 /* A run that is recorded into a store while it runs, with samples at regular virtual times. */
 
 #include "cli/machine.h"
+#include "cli/progress.h"
 #include "replay/export.h"
 #include "replay/store.h"
 
@@ -13,7 +14,7 @@ struct outputs {
     struct store *db;
     bool summary; /* db: no rows per record */
     struct export *jsonl, *chrome;
-    bool trace; /* a line per record on standard error */
+    struct progress_run *progress;
 };
 
 /* Like run_all. With a store the caller then calls store_finish; *id is the run's number there. */

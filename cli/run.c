@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gmpsim run. */
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/explain.h"
+#include "cli/out.h"
 #include "cli/record.h"
 #include "cli/report.h"
+#include "cli/step.h"
+#include "run/ops.h"
 
 struct run_args {
     struct machine m;
@@ -16,7 +18,8 @@ struct run_args {
     const char *explain;
     const char *db_path, *jsonl_path, *chrome_path;
     struct outputs out;
-    bool prints, json, scheddetail;
+    struct progress_run progress;
+    bool prints, json, scheddetail, trace_ops, step;
 };
 
 static void to_stdout(void *arg, const char *text, size_t size)
@@ -36,6 +39,18 @@ static void show_prints(const struct run_result *r)
 {
     if (r->text[0] != 0)
         fprintf(stderr, "%s\n", r->text);
+}
+
+static void print_op(void *arg, const struct traced_op *op)
+{
+    (void)arg;
+    fprintf(stderr, "%s\n", op_text(op));
+}
+
+static void print_event(void *arg, const struct event_rec *rec)
+{
+    (void)arg;
+    fprintf(stderr, "%s\n", op_event_text(rec));
 }
 
 static void show(struct run_args *a, const struct run_result *r, const struct complaints *c,
@@ -61,6 +76,7 @@ static int one(struct run_args *a, cJSON *list)
     int64_t id = 0;
     if (!run_recorded(&f, &r, &a->m, &a->o, &a->out, &id))
         cli_fail(&f);
+    progress_end(&a->progress.p);
     complaints_of(a->m.scenario, &a->o, &r.result, &c);
     if (a->out.db != NULL && !store_finish(a->out.db, &f, &r.result, c.text))
         cli_fail(&f);
@@ -76,12 +92,10 @@ static int one(struct run_args *a, cJSON *list)
     return status;
 }
 
+/* Of one run its report, of several their list. */
 static void print_json(cJSON *list, int64_t runs)
 {
-    cJSON *what = runs == 1 ? cJSON_GetArrayItem(list, 0) : list;
-    char *text = cJSON_Print(what);
-    puts(text != NULL ? text : "null");
-    cJSON_free(text);
+    out_json(runs == 1 ? cJSON_DetachItemFromArray(list, 0) : cJSON_Duplicate(list, true));
 }
 
 static void open_outputs(struct run_args *a)
@@ -108,7 +122,50 @@ static void close_outputs(struct run_args *a)
         cli_fail(&f);
 }
 
+static int step_run(struct run_args *a)
+{
+    if (a->json || a->runs > 1 || a->db_path != NULL)
+        cli_die(EXIT_USAGE, "--step goes through one run, without --json and --db");
+    step_through(&(struct step_args){.o = &a->o,
+                                     .what = {.program = a->o.program, .gs_max = LOOK_GS_DEFAULT}});
+    machine_release_all(&a->m);
+    return EXIT_CLEAN;
+}
+
 static int worse(int a, int b) { return a > b ? a : b; }
+
+static void listen(struct run_args *a)
+{
+    static const struct traced_to to_lines = {.op = print_op, .event = print_event};
+    if (a->trace_ops)
+        a->o.traced = &to_lines;
+    progress_begin(&a->progress.p, GMPSIM_NAME " run");
+    a->progress.until_ns = a->o.until_ns;
+    if (a->progress.p.on && !a->trace_ops && a->schedtrace_ns == 0)
+        a->out.progress = &a->progress;
+}
+
+static int run_seeds(struct run_args *a)
+{
+    int status = EXIT_CLEAN;
+    uint64_t seed = a->o.seed;
+    cJSON *list = cJSON_CreateArray();
+    open_outputs(a);
+    listen(a);
+    for (int64_t i = 0; i < a->runs; i++) {
+        a->o.seed = seed + (uint64_t)i;
+        if (a->runs > 1)
+            snprintf(a->progress.of, sizeof a->progress.of, "run %" PRId64 " of %" PRId64, i + 1,
+                     a->runs);
+        status = worse(status, one(a, list));
+    }
+    if (a->json)
+        print_json(list, a->runs);
+    cJSON_Delete(list);
+    close_outputs(a);
+    a->o.seed = seed;
+    return status;
+}
 
 int verb_run(const struct verb *v, int argc, char **argv)
 {
@@ -125,8 +182,10 @@ int verb_run(const struct verb *v, int argc, char **argv)
         {"schedtrace", "TIME", "SCHED lines as GODEBUG=schedtrace prints them, on stderr", OPT_TIME,
          &a.schedtrace_ns},
         {"scheddetail", NULL, "... with GODEBUG=scheddetail=1", OPT_FLAG, &a.scheddetail},
-        {"trace-ops", NULL, "every record of the scheduler as a line on stderr", OPT_FLAG,
-         &a.out.trace},
+        {"trace-ops", NULL, "every atomic operation and record as a line on stderr", OPT_FLAG,
+         &a.trace_ops},
+        {"step", NULL, "go through the run, forwards and backwards, by commands", OPT_FLAG,
+         &a.step},
         {"prints", NULL, "print only what the program prints", OPT_FLAG, &a.prints},
         {"json", NULL, "the report as JSON", OPT_FLAG, &a.json},
         {0},
@@ -141,19 +200,9 @@ int verb_run(const struct verb *v, int argc, char **argv)
     a.o.sched_line = to_stderr;
     if (a.prints)
         a.o.print = to_stdout;
-    open_outputs(&a);
-    cJSON *list = cJSON_CreateArray();
-    int status = EXIT_CLEAN;
-    uint64_t seed = a.o.seed;
-    for (int64_t i = 0; i < a.runs; i++) {
-        a.o.seed = seed + (uint64_t)i;
-        status = worse(status, one(&a, list));
-    }
-    if (a.json)
-        print_json(list, a.runs);
-    cJSON_Delete(list);
-    close_outputs(&a);
-    a.o.seed = seed;
+    if (a.step)
+        return step_run(&a);
+    int status = run_seeds(&a);
     if (a.explain != NULL && !a.json && !a.prints)
         explain(&a.o, a.explain);
     machine_release_all(&a.m);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gmpsim scenarios: the library, and whether it gives what it expects. */
+/* gmpsim scenarios: the library. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/check.h"
+#include "cli/out.h"
 #include "cli/report.h"
 #include "scenarios/gengo.h"
 
@@ -85,9 +87,27 @@ static void release(struct library *l)
 
 /* ---- list, show ---- */
 
-static int list(const struct library *l)
+static void print_entry(const char *path, const struct scenario *s)
+{
+    printf("%s\n    %s: %s\n", path, s->name, s->why);
+}
+
+static cJSON *entry_json(const char *path, const struct scenario *s)
+{
+    cJSON *o = cJSON_CreateObject(), *profiles;
+    cJSON_AddStringToObject(o, "file", path);
+    cJSON_AddStringToObject(o, "name", s->name);
+    cJSON_AddStringToObject(o, "why", s->why);
+    profiles = cJSON_AddArrayToObject(o, "profiles");
+    for (int i = 0; i < s->nprofiles; i++)
+        cJSON_AddItemToArray(profiles, cJSON_CreateString(profile_name(s->profiles[i])));
+    return o;
+}
+
+static int list(const struct library *l, bool json)
 {
     int status = EXIT_CLEAN;
+    cJSON *all = cJSON_CreateArray();
     for (size_t i = 0; i < l->count; i++) {
         struct failure f = {0};
         struct scenario *s = scenario_load_file(&f, l->paths[i]);
@@ -96,124 +116,124 @@ static int list(const struct library *l)
             status = EXIT_USAGE;
             continue;
         }
-        printf("%s\n    %s: %s\n", l->paths[i], s->name, s->why);
+        if (json)
+            cJSON_AddItemToArray(all, entry_json(l->paths[i], s));
+        else
+            print_entry(l->paths[i], s);
         scenario_free(s);
     }
+    if (json)
+        out_json(all);
+    else
+        cJSON_Delete(all);
     return status;
 }
 
-static int show(const struct library *l)
+/* The whole file, from malloc. */
+static char *read_file(const char *path, size_t *size)
 {
+    char *text = NULL;
+    size_t room = 0;
+    FILE *in = fopen(path, "r");
+    ssize_t n = in != NULL ? getdelim(&text, &room, EOF, in) : -1;
+    if (in == NULL || ferror(in))
+        cli_die(EXIT_USAGE, "%s: cannot be read", path);
+    fclose(in);
+    *size = n > 0 ? (size_t)n : 0;
+    return text;
+}
+
+static int show(const struct library *l, bool json)
+{
+    cJSON *all = cJSON_CreateArray();
     for (size_t i = 0; i < l->count; i++) {
-        char buf[1 << 16];
-        FILE *in = fopen(l->paths[i], "r");
-        if (in == NULL)
-            cli_die(EXIT_USAGE, "%s: cannot be read", l->paths[i]);
-        for (size_t n; (n = fread(buf, 1, sizeof buf, in)) > 0;)
-            fwrite(buf, 1, n, stdout);
-        fclose(in);
+        size_t size;
+        char *text = read_file(l->paths[i], &size);
+        if (json) {
+            cJSON *o = cJSON_CreateObject();
+            cJSON_AddStringToObject(o, "file", l->paths[i]);
+            cJSON_AddItemToObject(o, "scenario", cJSON_ParseWithLength(text, size));
+            cJSON_AddItemToArray(all, o);
+        } else {
+            fwrite(text, 1, size, stdout);
+        }
+        free(text);
     }
+    if (json)
+        out_json(all);
+    else
+        cJSON_Delete(all);
     return EXIT_CLEAN;
 }
 
-static int gen_go(const struct library *l)
+static void print_go(const char *path, const char *go)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "file", path);
+    cJSON_AddStringToObject(o, "go", go);
+    out_json(o);
+}
+
+static int gen_go(const struct library *l, bool json)
 {
     struct failure f = {0};
-    char *text = NULL;
-    size_t size = 0;
-    FILE *in = fopen(l->paths[0], "r");
-    if (in == NULL)
-        cli_die(EXIT_USAGE, "%s: cannot be read", l->paths[0]);
-    ssize_t n = getdelim(&text, &size, EOF, in);
-    fclose(in);
-    if (!scenario_gen_go(&f, l->paths[0], text, n > 0 ? (size_t)n : 0, stdout))
+    char *go = NULL;
+    size_t size, go_size;
+    if (l->count != 1)
+        cli_die(EXIT_USAGE, "scenarios gen-go: want one file, got %zu", l->count);
+    char *text = read_file(l->paths[0], &size);
+    FILE *out = open_memstream(&go, &go_size);
+    if (out == NULL)
+        cli_die(EXIT_USAGE, "the system has no more memory");
+    if (!scenario_gen_go(&f, l->paths[0], text, size, out))
         cli_fail(&f);
+    fclose(out);
+    if (json)
+        print_go(l->paths[0], go);
+    else
+        fputs(go, stdout);
+    free(go);
     free(text);
     return EXIT_CLEAN;
 }
 
-/* ---- check ---- */
+/* ---- the verb ---- */
 
-static int check_release(struct scenario *s, const char *path, int release_, int64_t repeat)
+static int which_word(const char *const *words, const char *word)
 {
-    static struct run r;
-    struct failure f = {0};
-    struct run_opts o;
-    struct complaints c;
-    uint64_t fingerprint = 0;
-    int status = EXIT_CLEAN;
-    if (!run_opts_of(&f, s, release_, &o))
-        cli_fail(&f);
-    o.catch_throws = true;
-    for (int64_t i = 0; i < repeat && status == EXIT_CLEAN; i++) {
-        if (!run_all(&f, &r, &o))
-            cli_fail(&f);
-        complaints_of(s, &o, &r.result, &c);
-        status = report_status(&r.result, &c);
-        if (status != EXIT_CLEAN)
-            printf("%s: %s: %s%s%s\n%s\n", path, profile_name(release_), run_verdict(&r.result),
-                   r.result.text[0] != 0 ? ": " : "", r.result.text, c.text);
-        else if (i > 0 && r.result.fingerprint != fingerprint) {
-            printf("%s: %s: does not repeat\n", path, profile_name(release_));
-            status = EXIT_INTERNAL;
-        }
-        fingerprint = r.result.fingerprint;
-        run_free(&r);
-    }
-    return status;
-}
-
-static int check(const struct library *l, int64_t repeat)
-{
-    int worst = EXIT_CLEAN, runs = 0, bad = 0;
-    for (size_t i = 0; i < l->count; i++) {
-        struct failure f = {0};
-        struct scenario *s = scenario_load_file(&f, l->paths[i]);
-        if (s == NULL) {
-            printf("%s\n", f.text);
-            worst = worst > EXIT_USAGE ? worst : EXIT_USAGE;
-            bad++;
-            continue;
-        }
-        for (int k = 0; k < s->nprofiles; k++, runs++) {
-            int status = check_release(s, l->paths[i], s->profiles[k], repeat);
-            bad += status != EXIT_CLEAN;
-            worst = worst > status ? worst : status;
-        }
-        scenario_free(s);
-    }
-    printf("%zu scenarios, %d of %d runs not as expected\n", l->count, bad, runs);
-    return worst;
+    for (int i = 0; words[i] != NULL; i++)
+        if (strcmp(words[i], word) == 0)
+            return i;
+    const char *near = cli_nearest(word, words);
+    cli_die(EXIT_USAGE, "scenarios: no '%s'; %s%s", word,
+            near != NULL ? "did you mean " : "there are list, show, check and gen-go",
+            near != NULL ? near : "");
 }
 
 int verb_scenarios(const struct verb *v, int argc, char **argv)
 {
+    enum { LIST, SHOW, CHECK, GEN_GO };
     static const char *const words[] = {"list", "show", "check", "gen-go", NULL};
     int64_t repeat = 1;
+    bool json = false;
     const struct opt table[] = {
         {"repeat", "N", "check: so many times each, with the same fingerprint", OPT_INT, &repeat},
+        {"json", NULL, "as JSON", OPT_FLAG, &json},
         {0},
     };
-    int first = opts_parse(v, table, argc, argv), status;
+    int first = opts_parse(v, table, argc, argv), status = EXIT_CLEAN;
     opts_want(v, argc, first, 1, 1 << 20);
     struct library l = {0};
-    const char *word = argv[first];
-    int which = 0;
-    while (words[which] != NULL && strcmp(words[which], word) != 0)
-        which++;
-    if (words[which] == NULL) {
-        const char *near = cli_nearest(word, words);
-        cli_die(EXIT_USAGE, "scenarios: no '%s'; %s%s", word,
-                near != NULL ? "did you mean " : "there are list, show, check and gen-go",
-                near != NULL ? near : "");
-    }
-    if (which % 2 == 1 && argc == first + 1) /* show, gen-go */
-        cli_die(EXIT_USAGE, "scenarios %s: which file?", word);
+    int which = which_word(words, argv[first]);
+    if ((which == SHOW || which == GEN_GO) && argc == first + 1)
+        cli_die(EXIT_USAGE, "scenarios %s: which file?", words[which]);
     collect(&l, argv + first + 1, argc - first - 1);
-    status = which == 0   ? list(&l)
-             : which == 1 ? show(&l)
-             : which == 2 ? check(&l, repeat)
-                          : gen_go(&l);
+    switch (which) {
+    case LIST: status = list(&l, json); break;
+    case SHOW: status = show(&l, json); break;
+    case CHECK: status = scenarios_check(l.paths, l.count, repeat, json); break;
+    case GEN_GO: status = gen_go(&l, json); break;
+    }
     release(&l);
     return status;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gmpsim whatif: a grid of settings, each over several seeds, in child processes. Results come back
  * in the order of the grid, whoever was ready first. */
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/jobs.h"
+#include "cli/out.h"
 #include "cli/report.h"
 #include "replay/store.h"
 #include "replay/whatif.h"
@@ -291,10 +291,7 @@ static void print_json(const struct grid *g, const unsigned char *results, size_
     cJSON *list = cJSON_CreateArray();
     for (size_t c = 0; c < g->cells; c++)
         cJSON_AddItemToArray(list, cell_json(g, results + c * (size_t)g->runs * size, size));
-    char *text = cJSON_Print(list);
-    puts(text);
-    cJSON_free(text);
-    cJSON_Delete(list);
+    out_json(list);
 }
 
 /* ---- the verb ---- */
@@ -373,7 +370,6 @@ int verb_whatif(const struct verb *v, int argc, char **argv)
                      .at_once = (int)g.jobs,
                      .size = size,
                      .results = run_alloc(g.cells * (size_t)g.runs * size),
-                     .progress = true,
                      .what = "whatif",
                      .task = run_cell,
                      .arg = &g};

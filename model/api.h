@@ -65,5 +65,5 @@ struct core {
     const char *(*check)(bool quiet);
 };
 
-extern const struct core core_virt, core_explore, core_real;
+extern const struct core core_virt, core_traced, core_explore, core_real;
 #endif

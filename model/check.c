@@ -158,6 +158,16 @@ static bool somebody_looks(void)
     return false;
 }
 
+/* The Gs that one M alone knows: that M has to be on its way with them, so a still world has none.
+ */
+static const char *check_limbo(void)
+{
+    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink)
+        if (is_runnable(gp) && !gp->check_seen)
+            return "everybody rests and a runnable G is in no queue";
+    return NULL;
+}
+
 /* Only when every M is asleep or computing (the host knows): then nobody is on the way to look. */
 static const char *check_conserved(void)
 {
@@ -183,6 +193,8 @@ static const char *world_check(bool quiet)
         bad = check_idle();
     if (bad == NULL)
         bad = check_wired();
+    if (bad == NULL && quiet && !sched_locked())
+        bad = check_limbo();
     if (bad == NULL && quiet && !sched_locked())
         bad = check_conserved();
     return bad;

@@ -64,12 +64,23 @@ static enum opres coroswitch(struct g *gp, struct coroutine *c)
     return mcall(coroswitch_m);
 }
 
+/* 1.22: newproc1 makes it runnable, and newcoro takes that back: nobody has seen it. */
+static void coro_park_new(struct g *gp)
+{
+    gp->waitreason = waitReasonCoroutine;
+    if (!a_cas(&gp->atomicstatus, Grunnable, Gwaiting))
+        throw("newcoro: somebody has touched a new goroutine");
+    runq_disown(gp);
+}
+
 /* coro.go newcoro. */
 static enum opres op_coronew(struct g *gp, const struct insn *in)
 {
     struct m *mp = getm();
     struct coroutine *c = host_alloc(sizeof *c, 16);
-    struct g *self = newproc1(/*parked*/ true, waitReasonCoroutine);
+    struct g *self = newproc1(prof->newproc_parked, waitReasonCoroutine);
+    if (!prof->newproc_parked)
+        coro_park_new(self);
     self->group = gp->group;
     g_start_at(self, (uint32_t)in->d, regs(gp) + in->b, in->c);
     push_step(self, STEP_coroStart);

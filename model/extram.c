@@ -3,11 +3,13 @@
  * the ones not in use are a LIFO under a word lock: extraM.head is 1 while locked, else 0 or the id
  * of the first M plus 2.
  *
- * In Go a foreign thread takes an M when it calls back, and since 1.21 keeps it until the thread
- * ends. Here a foreign thread gets its M when it is made, and waits for its next call together with
- * it. Up to 1.20 that differs from Go only in which M a second callback finds. The G is in
- * Gdeadextra (Gdead up to 1.25) outside of callbacks; it is locked to its M for ever, by lockedInt.
- */
+ * A foreign thread takes an M when it calls back. Up to 1.20 it gives the M back each time: between
+ * callbacks the G is Gdead. Since 1.21 M and thread stay bound: the G stays in a system call, that
+ * of the C code. In this model C makes a thread only when none of its threads rests, the one that
+ * rested last goes first, and a thread gets its M when it is made: as Ms are handed out in the same
+ * order, a thread without a bound M finds the one it had. Outside of callbacks an M that is not
+ * bound has its G in Gdeadextra (Gdead up to 1.25); the G is locked to its M for ever, by
+ * lockedInt. */
 #include "objs.h"
 
 enum { EXTRAM_LOCKED = 1, EXTRAM_ID = 2 };
@@ -41,6 +43,7 @@ static struct m *getExtraM(void)
         return NULL;
     }
     a_add(&rt->extraM.inuse, 1);
+    mp->needextram = mp->schedlink == NULL;
     unlockextra(mp->schedlink, -1);
     mp->schedlink = NULL;
     return mp;
@@ -59,10 +62,10 @@ static struct m *oneNewExtraM(void)
 {
     a_add(&rt->extraM.inuse, 1); /* until putExtraM */
     struct m *mp = allocm(NULL, MSTART_EXTRA, -1);
-    struct g *gp = host_alloc(sizeof *gp, 16);
+    struct g *gp = host_alloc(sizeof *gp, _Alignof(struct g));
     work(malg);
     casgstatus(gp, Gidle, gdeadextra());
-    gp->goid = a_add(&sched->goidgen, 1);
+    gp->goid = (uint32_t)a_add(&sched->goidgen, 1);
     gp->extra = true;
     a_store_rlx(&mp->curg, gp);
     mp->isextra = mp->isExtraInC = true;
@@ -72,6 +75,30 @@ static struct m *oneNewExtraM(void)
     a_store_rlx(&gp->m, mp);
     allgadd(gp);
     a_add(&sched->ngsys, 1);
+    return mp;
+}
+
+/* proc.go newextram. mstartm0 gives a program with cgo one from the start, which counts as running:
+ * such a program is never found dead. */
+static void newextram(void) { putExtraM(oneNewExtraM()); }
+
+/* C's threads that keep their Ms and rest: a list of C's own, changed under the same word. */
+static void boundm_rest(struct m *mp)
+{
+    struct m *head = lockextra();
+    mp->schedlink = rt->extraM.resting;
+    rt->extraM.resting = mp;
+    unlockextra(head, 0);
+}
+
+static struct m *boundm_get(void)
+{
+    struct m *head = lockextra(), *mp = rt->extraM.resting;
+    if (mp != NULL) {
+        rt->extraM.resting = mp->schedlink;
+        mp->schedlink = NULL;
+    }
+    unlockextra(head, 0);
     return mp;
 }
 
@@ -100,7 +127,8 @@ static void dropm(struct m *mp, struct g *gp)
 /* cgocall.go cgocallbackg, coming from a foreign thread: exitsyscall finds a P or parks. */
 static void foreign_callback(struct m *mp, struct g *gp)
 {
-    needm(mp, gp);
+    if (!mp->bound)
+        needm(mp, gp);
     lockOSThread_internal(gp);
     mp->incgo = true;
     mp->exiting = false;
@@ -108,14 +136,23 @@ static void foreign_callback(struct m *mp, struct g *gp)
     if (exitsyscall(gp) == OP_MCALL)
         mp->mcallfn(gp);
     mloop(mp);
-    dropm(mp, gp);
+    if (prof->cgo_m_bound) {
+        mp->bound = true;
+        boundm_rest(mp);
+    } else {
+        dropm(mp, gp);
+    }
 }
 
 static enum opres step_foreignCall(struct g *gp)
 {
     struct m *mp = getm();
-    mp->incgo = false;
+    mp->incgo = mp->isExtraInC = false;
     a_store_rlx(&gp->stackguard0, GUARD_NORMAL);
+    if (mp->needextram) { /* cgocallbackg1: it took the last one, the next thread needs one too */
+        mp->needextram = false;
+        newextram();
+    }
     return OP_DONE;
 }
 
@@ -147,10 +184,6 @@ static void foreign_main(void *arg)
     }
 }
 
-/* proc.go mstartm0: a program with cgo has an extra M from the start. It counts as running, so such
- * a program is never found dead. */
-static void newextram(void) { putExtraM(oneNewExtraM()); }
-
 /* The program decides: one that calls C is linked with cgo. */
 static bool program_uses_cgo(const struct program *p)
 {
@@ -164,7 +197,9 @@ static bool program_uses_cgo(const struct program *p)
 static enum opres cgo_foreign(struct g *gp, uint32_t func, int64_t ns, const int64_t *arg,
                               uint32_t nargs)
 {
-    struct m *mp = getm(), *foreign = getExtraM();
+    struct m *mp = getm(), *foreign = prof->cgo_m_bound ? boundm_get() : NULL;
+    if (foreign == NULL)
+        foreign = getExtraM();
     if (foreign == NULL)
         foreign = oneNewExtraM();
     struct g *extra = foreign->lockedg;

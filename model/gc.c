@@ -35,6 +35,8 @@ static void gc_p_destroy(struct p *pp)
     if (rt->gc.phase != GCoff && prof->gcworker_preassign)
         throw("p destroy during a GC phase");
     pp->gc.cache_left = 0; /* the rest of the span goes back to the central list */
+    if (!prof->gc_worker_pool)
+        bound_worker_dismiss(pp);
 }
 
 /* gcTrigger.test. */
@@ -83,16 +85,29 @@ static enum opres step_gcEnabled(struct g *gp)
     return gopark(gp, starter_parked, NULL, waitReasonChanReceive);
 }
 
+/* Up to 1.15: the next P without a worker of its own. */
+static struct p *next_unserved_p(void)
+{
+    struct gcController *c = &rt->gc;
+    while (c->nworkers < a_load_rlx(&rt->gomaxprocs)) {
+        struct p *pp = rt->allp[c->nworkers++];
+        if (a_load_rlx(&pp->gc.bgWorker) == NULL)
+            return pp;
+    }
+    return NULL;
+}
+
 /* gcBgMarkStartWorkers, one worker a turn: the starter waits until it runs. */
 static enum opres step_gcWorkers(struct g *gp)
 {
     struct gcController *c = &rt->gc;
-    if (c->nworkers >= a_load_rlx(&rt->gomaxprocs))
+    struct p *bound = prof->gc_worker_pool ? NULL : next_unserved_p();
+    if (bound == NULL && c->nworkers >= a_load_rlx(&rt->gomaxprocs))
         return OP_DONE;
     push_step(gp, STEP_gcWorkers);
     if (!prof->gc_start_by_chan)
         noteclear(&c->ready);
-    (void)newsysproc(STEP_bgMarkWorkerStart, NULL);
+    (void)newsysproc(STEP_bgMarkWorkerStart, bound);
     if (prof->gc_start_by_chan)
         return step_gcEnabled(gp);
     return notetsleepg(gp, &c->ready, -1);
@@ -113,6 +128,8 @@ static enum opres step_gcStartTest(struct g *gp)
         semrelease(&rt->gc.startSema);
         return OP_DONE;
     }
+    if (!prof->gc_worker_pool)
+        rt->gc.nworkers = 0;
     push_step(gp, STEP_gcStartStop);
     push_step(gp, STEP_gcWorkers);
     push_step(gp, STEP_procsWorld);
@@ -173,15 +190,13 @@ static void flush_nothing(struct p *pp)
     work(safepoint_fn);
 }
 
-/* forEachP with its caller marked waiting since 1.22: two who want each other's P would never end.
- */
+/* forEachP with its caller marked waiting, so that nobody who wants to scan it waits for us while
+ * we wait for him. */
 static void ragged_barrier(struct g *gp, void (*fn)(struct p *), enum waitreason reason)
 {
-    if (prof->foreachp_pseudo_wait)
-        casGToWaiting(gp, Grunning, reason);
+    casGToWaiting(gp, Grunning, reason);
     forEachP(fn);
-    if (prof->foreachp_pseudo_wait)
-        casgstatus(gp, Gwaiting, Grunning);
+    casgstatus(gp, Gwaiting, Grunning);
 }
 
 /* resetLive and commit: everything allocated during the cycle was marked. */
@@ -248,7 +263,10 @@ static enum opres step_markTerm(struct g *gp)
     injectglist(&c->sweepWaitList);
     unlock(&c->sweepWaiters);
     startTheWorldWithSema(STW_MARK_TERM);
-    ragged_barrier(gp, flush_mcache, waitReasonForEachP);
+    if (prof->foreachp_pseudo_wait)
+        ragged_barrier(gp, flush_mcache, waitReasonForEachP);
+    else
+        forEachP(flush_mcache);
     semrelease(&rt->worldsema);
     if (prof->gcsema)
         semrelease(&rt->gcsema);

@@ -17,9 +17,10 @@ enum gcMarkWorkerMode { gcNotWorker, gcDedicated, gcFractional, gcIdle };
 enum gcTrigger { gcTriggerHeap, gcTriggerTime, gcTriggerCycle };
 
 struct gcp {
-    uint8_t mode;             /* enum gcMarkWorkerMode: for the worker that runs here next */
-    struct g *nextMarkWorker; /* 1.26+: placed here by the restart of the world */
-    int64_t fractionalTime;   /* ns of this cycle */
+    uint8_t mode;                /* enum gcMarkWorkerMode: for the worker that runs here next */
+    struct g *nextMarkWorker;    /* 1.26+: placed here by the restart of the world */
+    ATOMIC(struct g *) bgWorker; /* <=1.15: the P's own worker while it is parked or runs here */
+    int64_t fractionalTime;      /* ns of this cycle */
     int64_t workerStart;
     int64_t cache_left; /* bytes of mcache that can be handed out without a lock */
 };
@@ -53,7 +54,7 @@ struct gcController {
     int32_t idleMax;
 
     /* workers: Gs by index; the pool of waiting ones is a lock-free stack, index + 1 | counter <<
-     * 32 */
+     * 32. <=1.15: no pool, nworkers is the P that the start of workers looks at. */
     struct g **workers;
     int32_t nworkers, workers_cap;
     ATOMIC(uint64_t) pool;

@@ -162,10 +162,28 @@ static bool fraction_used_up(struct p *pp, int64_t now)
            pp->gc.fractionalTime / 1000 * rt->gc.fracDen > delta / 1000 * rt->gc.fracNum;
 }
 
-/* findRunnableGCWorker's choice, assignWaitingGCWorker since 1.26. */
+/* findRunnableGCWorker's choice up to 1.15: the P's own worker, if it is not busy ending the cycle.
+ */
+static struct g *choose_bound_worker(struct p *pp)
+{
+    struct g *gp = a_load_rlx(&pp->gc.bgWorker);
+    if (gp == NULL || !gc_shouldScheduleWorker(pp))
+        return NULL;
+    if (dec_if_positive())
+        pp->gc.mode = gcDedicated;
+    else if (rt->gc.fracNum == 0 || fraction_used_up(pp, nanotime()))
+        return NULL;
+    else
+        pp->gc.mode = gcFractional;
+    return gp;
+}
+
+/* ... and since, assignWaitingGCWorker since 1.26. */
 static struct g *choose_worker(struct p *pp, int64_t now)
 {
     struct gcController *c = &rt->gc;
+    if (!prof->gc_worker_pool)
+        return choose_bound_worker(pp);
     if (!gc_shouldScheduleWorker(pp))
         return NULL;
     if (prof->gc_early_out && a_load(&c->dedicatedNeeded) <= 0 && c->fracNum == 0)
@@ -237,7 +255,7 @@ static bool addIdleMarkWorker(void)
 
 static struct g *take_idle_worker(struct p *pp)
 {
-    struct g *gp = workers_pop();
+    struct g *gp = prof->gc_worker_pool ? workers_pop() : a_load_rlx(&pp->gc.bgWorker);
     if (gp == NULL) {
         markWorkerStop(gcIdle);
         return NULL;

@@ -206,12 +206,39 @@ static bool worker_body(struct g *gp, struct p *pp)
     return gcEndWork();
 }
 
+/* ---- up to 1.15: workers that belong to a P ---- */
+
+static struct p *worker_p(const struct g *gp) { return rt->allp[gp->group - 1]; }
+
+/* gcBgMarkWorker's unlockf. opobj is the P to attach to, once the worker is stopped: from then on
+ * the P may run it. False: the P has got another one meanwhile. */
+static bool bound_worker_parked(struct g *gp)
+{
+    struct p *pp = gp->opobj;
+    gp->opobj = NULL;
+    return pp == NULL || a_cas(&pp->gc.bgWorker, (struct g *)NULL, gp);
+}
+
+/* p.destroy: the worker finds itself without a P and ends. */
+static void bound_worker_dismiss(struct p *pp)
+{
+    struct g *gp = a_load_rlx(&pp->gc.bgWorker);
+    if (gp == NULL)
+        return;
+    casgstatus(gp, Gwaiting, Grunnable);
+    made_runnable(gp);
+    globrunqput(gp);
+    a_store_rlx(&pp->gc.bgWorker, (struct g *)NULL);
+}
+
 /* Parks the worker; unlockf puts it into the pool and ends the pinning that it was created or woken
  * with. */
 static bool worker_to_pool(struct g *gp, void *unused)
 {
     (void)unused;
     releasem(getm());
+    if (!prof->gc_worker_pool)
+        return bound_worker_parked(gp);
     workers_push(gp);
     return true;
 }
@@ -241,8 +268,12 @@ static enum opres step_bgMarkWorkerStart(struct g *gp)
 {
     struct gcController *c = &rt->gc;
     acquirem();
-    c->workers[c->nworkers++] = gp;
-    gp->group = c->nworkers;
+    if (prof->gc_worker_pool) {
+        c->workers[c->nworkers++] = gp;
+        gp->group = c->nworkers;
+    } else {
+        gp->group = ((struct p *)gp->opobj)->id + 1;
+    }
     if (prof->gc_start_by_chan)
         started_send();
     else
@@ -253,9 +284,13 @@ static enum opres step_bgMarkWorkerStart(struct g *gp)
 /* ... every other turn: findRunnable gave it this P. */
 static enum opres step_bgMarkWorker(struct g *gp)
 {
+    if (!prof->gc_worker_pool && a_load_rlx(&worker_p(gp)->gc.bgWorker) != gp)
+        return goexit(gp); /* its P is gone or has another one */
     struct m *mp = acquirem();
     if (!worker_body(gp, mp_p(mp)))
         return worker_park(gp);
+    if (!prof->gc_worker_pool) /* while it ends the cycle nobody may schedule it */
+        a_store_rlx(&worker_p(gp)->gc.bgWorker, (struct g *)NULL);
     releasem(mp); /* gcMarkDone may park */
     push_step(gp, STEP_bgMarkWorkerAgain);
     return gcMarkDone(gp);
@@ -264,6 +299,7 @@ static enum opres step_bgMarkWorker(struct g *gp)
 static enum opres step_bgMarkWorkerAgain(struct g *gp)
 {
     acquirem();
+    gp->opobj = prof->gc_worker_pool ? NULL : worker_p(gp);
     return worker_park(gp);
 }
 

@@ -33,11 +33,11 @@ static void resize_world(int32_t n)
     startTheWorldWithSema(STW_GOMAXPROCS);
 }
 
-/* startTheWorldGC: worldsema is handed over, without yielding. */
+/* startTheWorldGC: since 1.16 worldsema is handed over, without yielding. */
 static void release_world(struct g *gp)
 {
     struct m *mp = acquirem(); /* so that the hand-over does not make us yield */
-    (void)semrelease1(gp, &rt->worldsema, /*handoff*/ true);
+    (void)semrelease1(gp, &rt->worldsema, prof->worldsema_handoff);
     releasem(mp);
     if (prof->gcsema)
         semrelease(&rt->gcsema);

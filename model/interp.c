@@ -566,7 +566,7 @@ static void call(struct g *gp, const struct insn *in)
         return;
     int64_t *R = regs(gp);
     for (uint32_t i = 0; i < in->b; i++)
-        R[i] = gp->stack[from + i];
+        R[i] = g_stack(gp)[from + i];
 }
 
 /* Runs what is nothing but arithmetic and control; gives the first instruction that is more, or

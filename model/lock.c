@@ -189,8 +189,8 @@ static void unlock_spinbit_wake(struct mutex *l)
         v = a_load(&l->word);
     }
     struct m *committed = NULL; /* taken from inside the list: must be woken */
-    for (;;) {
-        v = a_load(&l->word);
+    /* As in Go the first exchange fails for certain: v is the word from before the bit was set. */
+    for (;; v = a_load(&l->word)) {
         struct m *top = waitlist_head(v), *wake = committed;
         if (committed == NULL) {
             if ((v & SPINNING) == 0 || lock_low_latency(l))

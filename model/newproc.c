@@ -21,11 +21,18 @@ static void allgadd(struct g *gp)
 
 static struct g *malg(void)
 {
-    struct g *gp = host_alloc(sizeof *gp, 16);
+    struct g *gp = host_alloc(sizeof *gp, _Alignof(struct g));
     work(malg);
     casgstatus(gp, Gidle, Gdead);
     allgadd(gp);
     return gp;
+}
+
+static struct gext *g_ext(struct g *gp)
+{
+    if (gp->ext == NULL)
+        gp->ext = host_alloc(sizeof *gp->ext, _Alignof(struct gext));
+    return gp->ext;
 }
 
 /* proc.go gfput. Spills down to one below gfree_keep: the loop tests before it pops. */
@@ -70,14 +77,14 @@ static void gfpurge(struct p *pp)
 }
 
 /* goids come in batches per P: dense on a P, not ordered between Ps. */
-static uint64_t next_goid(struct p *pp)
+static uint32_t next_goid(struct p *pp)
 {
     if (pp->goidcache == pp->goidcacheend) {
         uint64_t last = a_add(&sched->goidgen, (uint64_t)prof->goid_batch);
         pp->goidcache = last - (uint64_t)prof->goid_batch + 1;
         pp->goidcacheend = last + 1;
     }
-    return pp->goidcache++;
+    return (uint32_t)pp->goidcache++;
 }
 
 /* proc.go newproc1, up to the program counter. The G comes back runnable, in limbo, or waiting when

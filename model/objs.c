@@ -4,21 +4,21 @@
 #include "objs.h"
 #include "netpoll.h"
 
-/* The chunk of the n-th made object and its place there. */
-static uint32_t object_chunk(uint64_t n, uint64_t *place)
+/* Where the object of a handle is: chunk k has the handles 1 + 64 * (2^k - 1) and so many more. */
+static inline uint32_t object_chunk(uint64_t handle, uint64_t *place)
 {
-    uint32_t k = 57 - (uint32_t)__builtin_clzll(n + 64);
-    *place = n + 64 - (UINT64_C(64) << k);
-    return k;
+    uint64_t n = handle + 63;
+    uint32_t log = 63 - (uint32_t)__builtin_clzll(n);
+    *place = n ^ UINT64_C(1) << log;
+    return log - 6;
 }
 
-static int64_t object_add(void *p, uint8_t kind)
+/* Under the lock, or before the world runs. */
+static int64_t object_put(struct objects *o, void *p, uint8_t kind)
 {
-    struct objects *o = rt->objs;
     uint64_t place;
-    lock(&o->lock);
-    uint64_t n = (uint64_t)o->made++;
-    uint32_t k = object_chunk(n, &place);
+    int64_t handle = ++o->made;
+    uint32_t k = object_chunk((uint64_t)handle, &place);
     if (k >= OBJ_CHUNKS)
         throw("too many objects");
     struct object *chunk = a_own(&o->chunk[k]);
@@ -27,27 +27,35 @@ static int64_t object_add(void *p, uint8_t kind)
         a_store(&o->chunk[k], chunk);
     }
     chunk[place] = (struct object){p, kind};
+    return handle;
+}
+
+static int64_t object_add(void *p, uint8_t kind)
+{
+    struct objects *o = rt->objs;
+    lock(&o->lock);
+    int64_t handle = object_put(o, p, kind);
     unlock(&o->lock);
-    return (int64_t)(rt->prog->nobjects + n + 1);
+    return handle;
+}
+
+/* A chunk is there before the handles of its objects are: no order is needed to look. */
+static const struct object *object_at(uint64_t handle)
+{
+    uint64_t place;
+    if (handle - 1 >= (UINT64_C(64) << OBJ_CHUNKS) - 64)
+        return NULL;
+    const struct object *chunk = a_own(&rt->objs->chunk[object_chunk(handle, &place)]);
+    return chunk != NULL ? &chunk[place] : NULL;
 }
 
 static void *object_slow(struct g *gp, int64_t handle, uint8_t kind)
 {
-    if (handle == 0)
-        return NULL;
-    uint64_t n = (uint64_t)handle - 1;
-    const struct object *e = NULL;
-    if (handle > 0 && n < rt->prog->nobjects) {
-        e = &objs_decl[n];
-    } else if (handle > 0 && n < (UINT64_C(64) << OBJ_CHUNKS) - 64) {
-        uint64_t place;
-        uint32_t k = object_chunk(n - rt->prog->nobjects, &place);
-        const struct object *chunk = a_own(&rt->objs->chunk[k]); /* the handle came after it */
-        e = chunk != NULL ? &chunk[place] : NULL;
-    }
+    const struct object *e = object_at((uint64_t)handle);
     if (e != NULL && e->kind == kind)
         return e->p;
-    fatalthrow(gp, "a value is used as a handle of an object that it does not name");
+    if (handle != 0)
+        fatalthrow(gp, "a value is used as a handle of an object that it does not name");
     return NULL;
 }
 
@@ -110,20 +118,22 @@ static void objs_world_init(void)
     o->semtable = host_alloc((size_t)prof->sema_roots * sizeof *o->semtable, 64);
     for (int64_t i = 0; i < prof->sema_roots; i++)
         lockInit(&o->semtable[i].lock, lockRankRoot);
-    o->decl = host_alloc((prog->nobjects + 1) * sizeof *o->decl, 64);
+    void **decl = host_alloc((prog->nobjects + 1) * sizeof *decl, 64);
     prog_code = prog->code;
-    objs_decl = o->decl;
+    objs_decl = decl;
     for (uint32_t i = 0; i < prog->nobjects; i++) {
         const struct object_decl *d = &prog->objects[i];
-        o->decl[i].kind = d->kind;
         if (d->kind != OBJ_COND)
-            o->decl[i].p = object_new(d->kind, d->param, NULL);
+            decl[i] = object_new(d->kind, d->param, NULL);
         if (d->kind == OBJ_CHAN)
-            ((struct hchan *)o->decl[i].p)->index = (int32_t)i;
+            ((struct hchan *)decl[i])->index = (int32_t)i;
     }
-    for (uint32_t i = 0; i < prog->nobjects; i++)
-        if (prog->objects[i].kind == OBJ_COND)
-            o->decl[i].p = object_new(OBJ_COND, 0, o->decl[prog->objects[i].param].p);
+    for (uint32_t i = 0; i < prog->nobjects; i++) {
+        const struct object_decl *d = &prog->objects[i];
+        if (d->kind == OBJ_COND)
+            decl[i] = object_new(OBJ_COND, 0, decl[d->param]);
+        (void)object_put(o, decl[i], d->kind);
+    }
 }
 
 /* A channel made while the program runs; its index is what a select sorts by. */

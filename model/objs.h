@@ -121,19 +121,12 @@ struct deferRecord {
     int64_t args[];
 };
 
-/* What few Gs have; stays with the G when it is reused. */
-struct gext {
-    struct panicRecord *panics;
-    struct deferRecord *defers;
-    struct coroutine *coro; /* the coroutine that this G is */
-};
-
 struct object {
     void *p;
     uint8_t kind;
 };
 
-/* Objects made at run time: chunk k holds 64 << k of them. */
+/* Chunk k holds 64 << k of them. */
 enum { OBJ_CHUNKS = 26, CHAN_SIZE_MAX = 1 << 30 };
 
 /* OBJ_TIMER: time.Timer or time.Ticker and its channel's handle. */
@@ -150,9 +143,8 @@ struct semaRoot {
 };
 
 struct objects {
-    struct object *decl; /* the program's, in its order */
     struct mutex lock;
-    int64_t made;
+    int64_t made; /* the program's come first, in its order */
     ATOMIC(struct object *) chunk[OBJ_CHUNKS];
     struct mutex stacklock;
     void *stackfree[32]; /* by order of size */
@@ -163,11 +155,17 @@ struct objects {
 
 /* The two tables that the interpreter reads all the time; constant while the world runs. */
 static const struct insn *prog_code;
-static const struct object *objs_decl;
+static void *const *objs_decl; /* the program's objects */
 
 /* ---- the instruction that the G executes, and its registers ---- */
 static inline const struct insn *cur_insn(const struct g *gp) { return &prog_code[gp->pc - 1]; }
-static inline int64_t *regs(const struct g *gp) { return gp->stack + gp->fp; }
+/* The registers of all frames. */
+static inline int64_t *g_stack(const struct g *gp)
+{
+    return gp->stack_order != 0 ? gp->grown : (int64_t *)gp->inline_regs;
+}
+
+static inline int64_t *regs(const struct g *gp) { return g_stack(gp) + gp->fp; }
 static inline void set_reg(const struct g *gp, uint8_t reg, int64_t v)
 {
     if (reg != NOREG)
@@ -182,7 +180,7 @@ static int64_t object_make(uint8_t kind, int64_t param);
 static inline void *object_of(struct g *gp, const struct insn *in, uint8_t handle_reg, uint8_t kind)
 {
     if (in->d >= 0)
-        return objs_decl[in->d].p;
+        return objs_decl[in->d];
     return object_slow(gp, regs(gp)[handle_reg], kind);
 }
 
@@ -198,7 +196,6 @@ enum panic_text {
 };
 static enum opres gopanic(struct g *gp, enum panic_kind kind, int64_t value);
 static enum opres gopanic_text(struct g *gp, enum panic_text t);
-static struct gext *g_ext(struct g *gp);
 static const char *string_of(int64_t id);
 
 /* coro.c: the function of a coroutine's G is over */

@@ -14,13 +14,6 @@
 enum { RECORD_ORDER = 4 }; /* 16 words hold a panicRecord, and a deferRecord of 10 arguments */
 _Static_assert(sizeof(struct panicRecord) <= 16 * 8, "fits a block of RECORD_ORDER");
 
-static struct gext *g_ext(struct g *gp)
-{
-    if (gp->ext == NULL)
-        gp->ext = host_alloc(sizeof *gp->ext, 8);
-    return gp->ext;
-}
-
 /* ---- deferred calls ---- */
 
 static uint32_t defer_order(uint32_t nargs)
@@ -411,7 +404,7 @@ static enum opres step_onceDo(struct g *gp)
     if (!frame_push(gp, (uint32_t)in->imm, FRAME_CALL, NOREG))
         return OP_DONE;
     for (uint32_t i = 0; i < in->b; i++)
-        regs(gp)[i] = gp->stack[from + i];
+        regs(gp)[i] = g_stack(gp)[from + i];
     defer_add(gp, 0, NULL, 0)->once = o;
     return OP_DONE;
 }

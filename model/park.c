@@ -186,6 +186,20 @@ static enum opres goyield(struct g *gp)
     return mcall(goyield_m);
 }
 
+/* In runs, as Go's lie in spans of their size: what is not shared between Ms stays together, and
+ * the virtual host keeps nothing of its lines. A run is an eighth of those before it, so a small
+ * world stays small. */
+static struct sudog *new_sudog(struct p *pp)
+{
+    if (pp->nsudogspan == 0) {
+        pp->nsudogspan = 1 + pp->sudogs_made / 8;
+        pp->sudogspan = host_alloc(pp->nsudogspan * sizeof(struct sudog), _Alignof(struct sudog));
+    }
+    pp->nsudogspan--;
+    pp->sudogs_made++;
+    return pp->sudogspan++;
+}
+
 /* proc.go acquireSudog. Refills the P's cache to half its cap from the central list. */
 static struct sudog *acquireSudog(void)
 {
@@ -204,7 +218,7 @@ static struct sudog *acquireSudog(void)
     }
     struct sudog *s = pp->sudogcache;
     if (s == NULL) {
-        s = host_alloc(sizeof *s, _Alignof(struct sudog));
+        s = new_sudog(pp);
     } else {
         pp->sudogcache = s->next;
         pp->nsudog--;

@@ -43,7 +43,7 @@ static void claim_waiting(struct g *gp)
  * starve it. */
 static struct g *fair_look(struct m *mp, struct p *pp)
 {
-    if (a_load_rlx(&pp->schedtick) % (uint32_t)prof->fair_period != 0 || globrunq_looks_empty())
+    if (a_own(&pp->schedtick) % (uint32_t)prof->fair_period != 0 || globrunq_looks_empty())
         return NULL;
     mp->counters[C_fair_looks]++;
     lock(&sched->lock);

@@ -8,7 +8,9 @@
  * load-acq(head) in runqput (a slot may be reused)
  *
  * gp->owner is limbo: between leaving one place and entering the next, a runnable G is known to one
- * M alone. */
+ * M alone. It is cleared before the store that publishes the G: afterwards the G may be another
+ * M's. In runnext it stays, because between a clearing and the CAS nobody would know the G; whoever
+ * takes it from there writes its own. */
 #include "runtime2.h"
 
 static void runq_own(struct g *gp) { gp->owner = (int16_t)(getm()->id + 1); }
@@ -72,7 +74,6 @@ static void runqput(struct p *pp, struct g *gp, bool next)
         do
             old = a_load_rlx(&pp->runnext);
         while (!a_cas(&pp->runnext, old, gp));
-        runq_disown(gp);
         if (old == NULL)
             return;
         runq_own(old);

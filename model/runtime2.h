@@ -93,7 +93,6 @@ struct sudog {
     struct sudog *waitlink;    /* g.waiting chain: the cases of a select */
     void *c;                   /* struct hchan *, or the semaphore / Cond */
     int64_t val;               /* the element: what a sender sends, what a receiver got */
-    int64_t acquiretime;       /* semaphores: when the wait began */
     uint32_t ticket;           /* semaphores: 1 = handed over; Cond: its number */
     uint16_t index;            /* select: which case */
     bool isSelect, success;
@@ -101,28 +100,38 @@ struct sudog {
 
 enum { GREGS_INLINE = 6, KONT_MAX = 6 };
 
-/* At most 192 bytes: a million parked Gs must fit beside their sudogs. */
+/* What few Gs have; stays with the G when it is reused. */
+struct gext {
+    struct timer *sleep; /* timeSleep's */
+    struct panicRecord *panics;
+    struct deferRecord *defers;
+    struct coroutine *coro; /* the coroutine that this G is */
+};
+
+/* Small: with its sudog 240 bytes, for a million parked Gs. Hence numbers no wider than they need
+ * be, and no pointer that says what another field does. */
 struct g {
     ATOMIC(uint32_t) atomicstatus;
-    ATOMIC(uint32_t) stackguard0;
+    ATOMIC(uint8_t) stackguard0;
+    ATOMIC(uint8_t) selectDone;
+    ATOMIC(bool) preempt;
+    ATOMIC(bool) preemptStop; /* by the suspender, under the scan bit; read by the G */
     ATOMIC(struct m *) m;
-    uint64_t goid;
+    ATOMIC(struct m *) lockedm;
     struct g *schedlink, *alllink;
     struct sudog *waiting; /* 1.26+: semaphore and Cond waits too */
-    ATOMIC(struct m *) lockedm;
     void *param; /* the sudog or timer that woke us; passes results to the step that resumes */
-    int64_t waitsince;
-    int64_t runnable_at; /* virtual ns when it last became runnable (latency records) */
-
-    ATOMIC(uint32_t) selectDone;
-    uint32_t pc;             /* next instruction of its program */
-    int64_t *stack;          /* registers of all frames; inline_regs until it grows (interp.c) */
-    uint32_t stack_size, fp; /* in words */
-    uint64_t rng;        /* stream of the program's own draws; a child's comes from its parent's */
-    struct timer *timer; /* cached sleep timer */
-    struct gext *ext;    /* rare things: panic and defer chain, spans, coroutine (interp.c) */
-    int64_t opval;       /* scratch of the operation in progress, valid across a park */
+    union {      /* ns */
+        int64_t waitsince;   /* while it waits */
+        int64_t runnable_at; /* from when it is runnable until it runs (latency records) */
+    };
+    uint64_t rng;     /* stream of the program's own draws; a child's comes from its parent's */
+    struct gext *ext; /* NULL until it needs one (g_ext) */
+    int64_t opval;    /* scratch of the operation in progress, valid across a park */
     void *opobj;
+    uint32_t goid;         /* as in records: 2^32 of them in one run */
+    uint32_t pc;           /* next instruction of its program */
+    uint32_t fp;           /* word of the stack where the frame's registers begin (stack.c) */
     int32_t group;         /* index of the program's goroutine group */
     int32_t func;          /* of the current frame */
     int32_t gcAssistBytes; /* credit (+) or debt (-) */
@@ -130,17 +139,18 @@ struct g {
     uint8_t waitreason;
     uint8_t nkont;
     uint8_t kont[KONT_MAX]; /* steps to run when the G continues, last first (step.h) */
-    ATOMIC(bool) preempt;
-    ATOMIC(bool) preemptStop; /* by the suspender, under the scan bit; read by the G */
-    bool asyncSafePoint;
-    bool system;       /* runtime's own G: does not count for deadlock */
-    bool extra;        /* of an extra M (extram.c) */
-    bool has_ext_wake; /* a poll descriptor or timer will wake it (leak reports) */
+    uint8_t stack_order;    /* the stack has 2^this words; 0: it is inline_regs */
+    bool system;            /* runtime's own G: does not count for deadlock */
+    bool extra;             /* of an extra M (extram.c) */
+    bool has_ext_wake;      /* a poll descriptor or timer will wake it (leak reports) */
     bool parkingOnChan;
     bool check_seen; /* check.c */
-    int64_t inline_regs[GREGS_INLINE];
+    union {
+        int64_t inline_regs[GREGS_INLINE];
+        int64_t *grown; /* when it did not fit any more */
+    };
 };
-_Static_assert(sizeof(struct g) <= 232, "a parked G must stay small");
+_Static_assert(sizeof(struct g) + sizeof(struct sudog) <= 240, "a parked G must stay small");
 
 /* Per-M tallies; their sum is the world's (struct core's counters). */
 enum counter {
@@ -165,6 +175,7 @@ struct m {
     int32_t locks;
     bool spinning; /* written by startm while the M sleeps, else by the M */
     bool blocked, incgo, isextra, isExtraInC, needextram;
+    bool bound;       /* 1.21+: an extra M that its C thread keeps */
     bool exiting;     /* mexit ran: the thread function returns */
     bool onmidle;     /* on sched.midle (sched.lock) */
     bool insafe;      /* user code at a safe point for a signal (interp.c, around a burst) */
@@ -221,6 +232,8 @@ struct p {
     struct gList gFree;
     struct sudog *sudogcache; /* list */
     int32_t nsudog;
+    struct sudog *sudogspan; /* not used yet: so many */
+    uint32_t nsudogspan, sudogs_made;
     ATOMIC(uint32_t) runSafePointFn;
     ATOMIC(bool) preempt;
     struct timers timers;
@@ -320,6 +333,7 @@ struct runtime {
     struct {
         ATOMIC(uint64_t) head; /* 1: locked, else pointer as id + 2 */
         ATOMIC(uint32_t) waiters, inuse, length;
+        struct m *resting; /* bound to threads of C that wait for their next call; under head */
     } extraM;
 
     struct gcController gc;

@@ -20,7 +20,7 @@ struct selector {
 static struct hchan *case_chan(struct g *gp, const struct select_case *k)
 {
     if (k->obj >= 0)
-        return objs_decl[k->obj].p;
+        return objs_decl[k->obj];
     return object_slow(gp, regs(gp)[k->hreg], OBJ_CHAN);
 }
 

@@ -50,7 +50,6 @@ static void sema_queue(struct semaRoot *root, semaword *addr, struct sudog *s, b
     } else if (lifo) {
         s->next = head->next;
         s->prev = head->prev;
-        s->acquiretime = head->acquiretime;
         s->waitlink = head;
         head->next = NULL;
         *at = s;
@@ -164,7 +163,7 @@ static enum opres semrelease1(struct g *gp, semaword *addr, bool handoff)
     if (handed)
         s->ticket = 1;
     readyWithTime(s); /* s belongs to the waiter from here on */
-    if (!handed || gp == NULL || getm()->locks != 0)
+    if (!handed || gp == NULL || getm()->locks != 0 || !prof->handoff_yields)
         return OP_DONE;
     return goyield(gp);
 }

@@ -47,12 +47,16 @@ static uint32_t stack_order(uint32_t words)
                                           : 32 - (uint32_t)__builtin_clz(words - 1);
 }
 
+static uint32_t stack_size(const struct g *gp)
+{
+    return gp->stack_order != 0 ? 1u << gp->stack_order : GREGS_INLINE;
+}
+
 static void g_free_frames(struct g *gp)
 {
-    if (gp->stack != gp->inline_regs && gp->stack != NULL)
-        stackpool_put(gp->stack, stack_order(gp->stack_size));
-    gp->stack = gp->inline_regs;
-    gp->stack_size = GREGS_INLINE;
+    if (gp->stack_order != 0)
+        stackpool_put(gp->grown, gp->stack_order);
+    gp->stack_order = 0;
 }
 
 /* Makes room for words; what is in use is kept. */
@@ -61,10 +65,10 @@ static void stack_resize(struct g *gp, uint32_t words, uint32_t used)
     uint32_t order = stack_order(words);
     int64_t *to = stackpool_get(order);
     for (uint32_t i = 0; i < used; i++)
-        to[i] = gp->stack[i];
+        to[i] = g_stack(gp)[i];
     g_free_frames(gp);
-    gp->stack = to;
-    gp->stack_size = 1u << order;
+    gp->grown = to;
+    gp->stack_order = (uint8_t)order;
 }
 
 /* stack.go newstack's second half and copystack. */
@@ -99,8 +103,6 @@ static void g_start_at(struct g *gp, uint32_t func, const int64_t *args, uint32_
     struct g *parent = a_own(&getm()->curg);
     gp->rng = parent != NULL ? g_rand(parent) : host_seed64();
     gp->fp = 0;
-    if (gp->stack == NULL)
-        g_free_frames(gp);
     if (func >= rt->prog->nfuncs) {
         gp->func = -1;
         push_step(gp, STEP_goexit1);
@@ -109,19 +111,19 @@ static void g_start_at(struct g *gp, uint32_t func, const int64_t *args, uint32_
         return;
     }
     const struct func *f = &rt->prog->funcs[func];
-    if (f->nregs > gp->stack_size)
+    if (f->nregs > stack_size(gp))
         stack_resize(gp, f->nregs, 0);
     gp->func = (int32_t)func;
     gp->pc = f->entry;
     for (uint32_t i = 0; i < f->nregs; i++)
-        gp->stack[i] = i < nargs ? args[i] : 0;
+        g_stack(gp)[i] = i < nargs ? args[i] : 0;
 }
 
 static int32_t gfunc(const struct g *gp) { return gp->func; }
 
 static enum frame_kind frame_kind(const struct g *gp)
 {
-    return gp->fp == 0 ? FRAME_CALL : (enum frame_kind)(gp->stack[gp->fp - 1] >> 40 & 0xff);
+    return gp->fp == 0 ? FRAME_CALL : (enum frame_kind)(g_stack(gp)[gp->fp - 1] >> 40 & 0xff);
 }
 
 /* Enters func: its registers are 0, the caller fills the parameters in. False: the stack is at its
@@ -131,22 +133,22 @@ static bool frame_push(struct g *gp, uint32_t func, enum frame_kind kind, uint8_
     const struct func *f = &rt->prog->funcs[func];
     uint32_t top = gp->fp + (gp->func >= 0 ? rt->prog->funcs[gp->func].nregs : 0);
     uint32_t fp = top + FRAME_HDR, need = fp + f->nregs;
-    if (need > gp->stack_size && !growstack(gp, need, top))
+    if (need > stack_size(gp) && !growstack(gp, need, top))
         return false;
-    gp->stack[fp - 2] = (int64_t)(gp->pc | (uint64_t)(uint32_t)gp->func << 32);
-    gp->stack[fp - 1] = (int64_t)(gp->fp | (uint64_t)result << 32 | (uint64_t)kind << 40);
+    g_stack(gp)[fp - 2] = (int64_t)(gp->pc | (uint64_t)(uint32_t)gp->func << 32);
+    g_stack(gp)[fp - 1] = (int64_t)(gp->fp | (uint64_t)result << 32 | (uint64_t)kind << 40);
     gp->fp = fp;
     gp->func = (int32_t)func;
     gp->pc = f->entry;
     for (uint32_t i = 0; i < f->nregs; i++)
-        gp->stack[fp + i] = 0;
+        g_stack(gp)[fp + i] = 0;
     return true;
 }
 
 /* Back to the caller's frame; gives the result register. */
 static uint8_t frame_pop(struct g *gp)
 {
-    uint64_t where = (uint64_t)gp->stack[gp->fp - 2], link = (uint64_t)gp->stack[gp->fp - 1];
+    uint64_t where = (uint64_t)g_stack(gp)[gp->fp - 2], link = (uint64_t)g_stack(gp)[gp->fp - 1];
     gp->pc = (uint32_t)where;
     gp->func = (int32_t)(where >> 32);
     gp->fp = (uint32_t)link;

@@ -63,6 +63,15 @@ static void steal_timers(struct p *pp, struct p *p2, struct steal_result *r, boo
     *ran = true;
 }
 
+/* Without masks: does this pass look at p2's timers? */
+static bool steal_timers_here(struct p *p2, int64_t pass)
+{
+    bool last = pass == prof->steal_passes - 1;
+    if (prof->timers_steal_pass3)
+        return last || (pass == prof->steal_passes - 2 && shouldStealTimers(p2));
+    return last && shouldStealTimers(p2);
+}
+
 /* One victim. True: the search is over. */
 static bool steal_visit(struct p *pp, struct p *p2, int64_t pass, struct steal_result *r, bool *ran)
 {
@@ -78,9 +87,7 @@ static bool steal_visit(struct p *pp, struct p *p2, int64_t pass, struct steal_r
         r->gp = runqsteal(pp, p2, last);
     } else {
         r->gp = runqsteal(pp, p2, last);
-        if (r->gp == NULL && prof->per_p_timers &&
-            (prof->release == 15 ? last || (pass == prof->steal_passes - 2 && shouldStealTimers(p2))
-                                 : last && shouldStealTimers(p2)))
+        if (r->gp == NULL && prof->per_p_timers && steal_timers_here(p2, pass))
             steal_timers(pp, p2, r, ran);
     }
     return r->gp != NULL;

@@ -239,26 +239,33 @@ static void push_runnable(struct p **list, struct p *pp, struct m *nmp)
     *list = pp;
 }
 
-/* <=1.25: Ps with work get any idle M. */
-static struct p *resize_hand_out_old(int32_t nprocs)
+static struct p *pop_p(struct p **list)
 {
-    struct p *runnable = NULL, *self = mp_p(getm());
-    for (int32_t i = nprocs - 1; i >= 0; i--) {
-        struct p *pp = rt->allp[i];
-        if (pp == self)
-            continue;
-        a_store_rlx(&pp->status, Pidle);
-        if (runqempty(pp))
-            pidleput(pp);
-        else
-            push_runnable(&runnable, pp, mget());
-    }
-    return runnable;
+    struct p *pp = *list;
+    *list = pp->link;
+    return pp;
 }
 
-/* >=1.26: Ps with work get their last M back, then GC workers are placed on idle Ps, and the
- * highest idle id ends on top. */
-static struct p *resize_hand_out_new(int32_t nprocs)
+/* The idle ones, ascending as a list. Pushed in that order the highest ends on top (1.26+), in the
+ * other order the lowest. */
+static void resize_put_idle(struct p *idle)
+{
+    if (!prof->pidle_reversed) {
+        struct p *down = NULL;
+        while (idle != NULL) {
+            struct p *pp = pop_p(&idle);
+            pp->link = down;
+            down = pp;
+        }
+        idle = down;
+    }
+    while (idle != NULL)
+        pidleput(pop_p(&idle));
+}
+
+/* Ps with work get an M: since 1.26 their last one if it is idle, and who finds it taken comes
+ * second. Then GC workers are placed on idle Ps (1.26+). */
+static struct p *resize_hand_out(int32_t nprocs)
 {
     struct p *runnable = NULL, *need_m = NULL, *idle = NULL, *self = mp_p(getm());
     for (int32_t i = nprocs - 1; i >= 0; i--) {
@@ -266,10 +273,12 @@ static struct p *resize_hand_out_new(int32_t nprocs)
         if (pp == self)
             continue;
         a_store_rlx(&pp->status, Pidle);
-        struct m *oldm = NULL;
         bool empty = runqempty(pp);
-        if (!empty && pp->oldm != NULL)
-            oldm = mgetSpecific(pp->oldm);
+        if (!empty && !prof->m_affinity) {
+            push_runnable(&runnable, pp, mget());
+            continue;
+        }
+        struct m *oldm = !empty && pp->oldm != NULL ? mgetSpecific(pp->oldm) : NULL;
         if (oldm != NULL) {
             push_runnable(&runnable, pp, oldm);
             continue;
@@ -278,21 +287,12 @@ static struct p *resize_hand_out_new(int32_t nprocs)
         pp->link = *list;
         *list = pp;
     }
-    while (need_m != NULL) {
-        struct p *pp = need_m;
-        need_m = pp->link;
-        push_runnable(&runnable, pp, mget());
-    }
-    while (idle != NULL && gc_blacken() && gc_assignWaitingWorker(idle, nanotime())) {
-        struct p *pp = idle;
-        idle = pp->link;
-        push_runnable(&runnable, pp, mget());
-    }
-    while (idle != NULL) {
-        struct p *pp = idle;
-        idle = pp->link;
-        pidleput(pp);
-    }
+    while (need_m != NULL)
+        push_runnable(&runnable, pop_p(&need_m), mget());
+    bool assign = prof->gcworker_preassign && gc_blacken();
+    while (assign && idle != NULL && gc_assignWaitingWorker(idle, nanotime()))
+        push_runnable(&runnable, pop_p(&idle), mget());
+    resize_put_idle(idle);
     return runnable;
 }
 
@@ -313,8 +313,7 @@ static struct p *procresize(int32_t nprocs)
         rt->allp_len = nprocs;
         unlock(&rt->allpLock);
     }
-    struct p *runnable = prof->m_affinity ? resize_hand_out_new(nprocs)
-                                          : resize_hand_out_old(nprocs);
+    struct p *runnable = resize_hand_out(nprocs);
     randomOrder_reset(&rt->stealOrder, (uint32_t)nprocs);
     a_store(&rt->gomaxprocs, nprocs);
     return runnable;

@@ -114,46 +114,65 @@ static void retaken(struct p *pp)
     handoffp(pp);
 }
 
-/* retake's look at one P, <=1.25. allpLock is held. True: taken. */
-static bool retake_old(struct p *pp, int64_t now)
+/* Takes the P out of a system call, <=1.25: the caller has seen that it is due. */
+static bool retake_psyscall(struct p *pp)
 {
-    uint32_t status = a_load_rlx(&pp->status);
+    if (!a_cas(&pp->status, Psyscall, Pidle))
+        return false;
+    emit(EV_P_RETAKE, 0, (uint64_t)pp->id, 0, 0);
+    tick(&pp->syscalltick);
+    retaken(pp);
+    return true;
+}
+
+/* ... >=1.26: whether it is due is asked while the G cannot leave its system call. */
+static bool retake_syscalling(struct p *pp, bool sysretake, int64_t now)
+{
+    struct syscallingThread t;
+    if (!setBlockOnExitSyscall(pp, &t))
+        return false;
+    bool due = retake_due(pp, sysretake, now);
+    if (due)
+        syscalling_takeP(&t);
+    syscalling_resume(&t);
+    if (due)
+        retaken(pp);
+    return due;
+}
+
+static bool looks_syscalling(struct p *pp)
+{
+    struct m *mp = a_load_rlx(&pp->m);
+    struct g *gp = mp != NULL ? a_load_rlx(&mp->curg) : NULL;
+    return gp != NULL && (readgstatus(gp) & ~(uint32_t)Gscan) == Gsyscall;
+}
+
+/* Is there a P to take, as far as one can see before the locks change? Since 1.26 nobody asks. */
+static bool retake_wanted(struct p *pp, uint32_t status, bool sysretake, int64_t now)
+{
+    if (prof->retake_every_p)
+        return true;
+    if (prof->sys_block_on_exit)
+        return looks_syscalling(pp);
+    return status == Psyscall && retake_due(pp, sysretake, now);
+}
+
+/* retake's look at one P. allpLock is held. True: taken. */
+static bool retake_p(struct p *pp, int64_t now)
+{
+    uint32_t status = prof->sys_block_on_exit ? a_load(&pp->status) : a_load_rlx(&pp->status);
     if (status != Prunning && status != Psyscall)
         return false;
     bool sysretake = retake_slice(pp, now);
-    if (status != Psyscall || !retake_due(pp, sysretake, now))
+    if (!retake_wanted(pp, status, sysretake, now))
         return false;
     unlock(&rt->allpLock);
     incidlelocked(-1);
-    bool took = a_cas(&pp->status, Psyscall, Pidle);
-    if (took) {
-        emit(EV_P_RETAKE, 0, (uint64_t)pp->id, 0, 0);
-        tick(&pp->syscalltick);
-        retaken(pp);
-    }
-    incidlelocked(1);
-    lock(&rt->allpLock);
-    return took;
-}
-
-/* ... >=1.26: for every running P. */
-static bool retake_new(struct p *pp, int64_t now)
-{
-    if (a_load(&pp->status) != Prunning)
-        return false;
-    bool sysretake = retake_slice(pp, now);
-    unlock(&rt->allpLock);
-    incidlelocked(-1);
-    struct syscallingThread t;
     bool took = false;
-    if (setBlockOnExitSyscall(pp, &t)) {
-        took = retake_due(pp, sysretake, now);
-        if (took)
-            syscalling_takeP(&t);
-        syscalling_resume(&t);
-        if (took)
-            retaken(pp);
-    }
+    if (prof->sys_block_on_exit)
+        took = retake_syscalling(pp, sysretake, now);
+    else if (!prof->retake_every_p || (status == Psyscall && retake_due(pp, sysretake, now)))
+        took = retake_psyscall(pp);
     incidlelocked(1);
     lock(&rt->allpLock);
     return took;
@@ -164,10 +183,8 @@ static int32_t retake(int64_t now)
 {
     int32_t n = 0;
     lock(&rt->allpLock);
-    for (int32_t i = 0; i < rt->allp_len; i++) {
-        struct p *pp = rt->allp[i];
-        n += prof->sys_block_on_exit ? retake_new(pp, now) : retake_old(pp, now);
-    }
+    for (int32_t i = 0; i < rt->allp_len; i++)
+        n += retake_p(rt->allp[i], now);
     unlock(&rt->allpLock);
     return n;
 }

@@ -511,7 +511,7 @@ static bool timer_sync_chans(void)
 {
     if (!prof->timers_v2 || !prof->sync_timer_chan)
         return false;
-    return prof->release >= 27 || (prof->async_timer_chan == 0 && prof->main_go_line >= 23);
+    return prof->async_timer_chan_gone || (prof->async_timer_chan == 0 && prof->main_go_line >= 23);
 }
 
 /* ---- the entry points: by generation ---- */

@@ -26,7 +26,7 @@ static void goroutineReady(void *arg, uint64_t seq, int64_t delay)
 static bool resetForSleep(struct g *gp, void *unused)
 {
     (void)unused;
-    (void)timer_reset(gp->timer, gp->opval, 0);
+    (void)timer_reset(gp->ext->sleep, gp->opval, 0);
     return true;
 }
 
@@ -35,11 +35,11 @@ static enum opres timeSleep(struct g *gp, int64_t ns)
 {
     if (ns <= 0)
         return OP_DONE;
-    struct timer *t = gp->timer;
+    struct timer *t = g_ext(gp)->sleep;
     if (t == NULL) {
         t = host_alloc(sizeof *t, _Alignof(struct timer));
         timer_init(t, goroutineReady, gp);
-        gp->timer = t;
+        gp->ext->sleep = t;
     }
     int64_t when = time_when(ns);
     gp->has_ext_wake = true;

@@ -11,14 +11,20 @@
 
 enum { NS = 1000, BUFFER = 1 << 20, PID_PS = 1, PID_SPANS = 2 };
 
+struct drawn_g {
+    uint64_t since; /* ps: when it began to run */
+    uint32_t group;
+    uint16_t p;
+    bool running, runnable;
+};
+
 struct export
 {
     FILE *out;
     char *path, *buffer;
     enum export_kind kind;
     const struct program *program;
-    struct map gs;    /* goid -> start of its stretch (at), group (a), P + 1 while it runs (b),
-                         runnable (c) */
+    struct gtable gs; /* struct drawn_g */
     struct map spans; /* (key, span) -> begin in ns, goid (a) */
     uint64_t last_span;
     uint64_t records;
@@ -95,12 +101,12 @@ static void put_slice(struct export *e, const char *name, uint32_t g, int pid, u
 }
 
 /* A goroutine becomes runnable, or stops being it. */
-static void put_runnable(struct export *e, const struct event_rec *r, uint32_t is)
+static void put_runnable(struct export *e, const struct event_rec *r, bool is)
 {
-    struct map_slot *s = map_find(&e->gs, r->g, 0);
-    if (s == NULL || s->c == is)
+    struct drawn_g *s = gtable_find(&e->gs, r->g);
+    if (s == NULL || s->runnable == is)
         return;
-    s->c = is;
+    s->runnable = is;
     e->runnable += is ? 1 : -1;
     begin_event(e);
     fprintf(e->out, "{\"ph\":\"C\",\"name\":\"runnable\",\"pid\":%d", PID_PS);
@@ -116,23 +122,30 @@ static void put_name(struct export *e, int pid, const char *name)
             name);
 }
 
+static void g_created(struct export *e, const struct event_rec *r)
+{
+    struct drawn_g *s = gtable_put(&e->gs, r->g);
+    *s = (struct drawn_g){.group = analysis_group(e->program, r)};
+}
+
 static void g_starts(struct export *e, const struct event_rec *r)
 {
-    struct map_slot *s = map_find(&e->gs, r->g, 0);
+    struct drawn_g *s = gtable_find(&e->gs, r->g);
     if (s == NULL || r->p == EVENT_NO_P)
         return;
-    s->at = r->time;
-    s->b = (uint32_t)r->p + 1;
+    s->since = r->time;
+    s->p = r->p;
+    s->running = true;
 }
 
 static void g_stops(struct export *e, const struct event_rec *r)
 {
-    struct map_slot *s = map_find(&e->gs, r->g, 0);
-    if (s == NULL || s->b == 0)
+    struct drawn_g *s = gtable_find(&e->gs, r->g);
+    if (s == NULL || !s->running)
         return;
-    put_slice(e, analysis_group_name(e->program, s->a), r->g, PID_PS, s->b - 1, s->at / NS,
+    put_slice(e, analysis_group_name(e->program, s->group), r->g, PID_PS, s->p, s->since / NS,
               r->time / NS);
-    s->b = 0;
+    s->running = false;
 }
 
 static void span_begins(struct export *e, const struct event_rec *r)
@@ -165,30 +178,30 @@ static void put_chrome(struct export *e, const struct event_rec *r)
 {
     switch ((enum event_type)r->type) {
     case EV_G_CREATE:
-        map_put(&e->gs, r->g, 0)->a = analysis_group(e->program, r);
+        g_created(e, r);
         put_runnable(e, r, r->c != 2);
         break;
     case EV_G_START:
         g_starts(e, r);
-        put_runnable(e, r, 0);
+        put_runnable(e, r, false);
         break;
     case EV_G_SYSCALL_EXIT:
         if (r->c != 0)
             g_starts(e, r);
         else
-            put_runnable(e, r, 1);
+            put_runnable(e, r, true);
         break;
-    case EV_G_READY: put_runnable(e, r, 1); break;
+    case EV_G_READY: put_runnable(e, r, true); break;
     case EV_G_GOSCHED:
     case EV_G_PREEMPT:
         g_stops(e, r);
-        put_runnable(e, r, 1);
+        put_runnable(e, r, true);
         break;
     case EV_G_PARK:
     case EV_G_SYSCALL_ENTER: g_stops(e, r); break;
     case EV_G_EXIT:
         g_stops(e, r);
-        map_take(&e->gs, map_put(&e->gs, r->g, 0));
+        gtable_take(&e->gs, r->g);
         break;
     case EV_SPAN_BEGIN: span_begins(e, r); break;
     case EV_SPAN_END: span_ends(e, r); break;
@@ -208,6 +221,7 @@ struct export *export_open(struct failure *f, const char *path, enum export_kind
     }
     struct export *e = run_alloc(sizeof *e);
     *e = (struct export){.out = out, .path = strdup(path), .kind = kind, .program = program};
+    gtable_init(&e->gs, sizeof(struct drawn_g));
     if (out != stdout) {
         e->buffer = run_alloc(BUFFER);
         setvbuf(out, e->buffer, _IOFBF, BUFFER);
@@ -238,7 +252,7 @@ bool export_close(struct export *e, struct failure *f)
         ok = false;
     if (!ok)
         fail(f, E_IO, "%s: cannot be written: %s", e->path, strerror(errno));
-    map_release(&e->gs);
+    gtable_release(&e->gs);
     map_release(&e->spans);
     free(e->buffer);
     free(e->path);

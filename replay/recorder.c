@@ -11,8 +11,14 @@ enum { NONE = -1, NS = 1000 };
 
 /* ---- goroutine states ---- */
 
-/* In the slot's b, and above it the P of the latest record. */
-enum { G_NOTEXIST, G_RUNNABLE, G_RUNNING, G_WAITING, G_SYSCALL, G_MASK = 7, G_P_SHIFT = 3 };
+enum { G_NOTEXIST, G_RUNNABLE, G_RUNNING, G_WAITING, G_SYSCALL };
+
+struct recorded_g {
+    uint64_t since, born; /* ps */
+    uint32_t group, parent;
+    uint16_t p; /* of the latest record */
+    uint8_t state;
+};
 
 /* Reasons: Go's wait reasons by their number, 0 is none; and these. */
 enum {
@@ -67,17 +73,18 @@ static void number_column(sqlite3_context *ctx, const void *row, int column, voi
 static void g_move(struct recorder *r, const struct event_rec *e, int to, uint16_t why,
                    uint32_t src_g)
 {
-    struct map_slot *s = map_find(&r->gs, e->g, 0);
+    struct recorded_g *s = gtable_find(&r->gs, e->g);
     if (s == NULL)
         return;
     struct g_row *row = rows_add(&r->g_rows);
     *row = (struct g_row){.g = e->g,
-                          .how = (int64_t)(s->b & G_MASK) | to << 4 | why << 8,
-                          .duration = (int64_t)((e->time - s->at) / NS),
+                          .how = (int64_t)s->state | to << 4 | why << 8,
+                          .duration = (int64_t)((e->time - s->since) / NS),
                           .end = (int64_t)(e->time / NS),
                           .src = source(e, src_g)};
-    s->b = (uint32_t)to | (uint32_t)e->p << G_P_SHIFT;
-    s->at = e->time;
+    s->state = (uint8_t)to;
+    s->p = e->p;
+    s->since = e->time;
 }
 
 /* ---- goroutines ---- */
@@ -104,34 +111,36 @@ static void goroutine_column(sqlite3_context *ctx, const void *row, int column, 
     }
 }
 
-static void goroutine(struct recorder *r, const struct map_slot *s, int64_t ended)
+static void goroutine(struct recorder *r, uint32_t goid, const struct recorded_g *s, int64_t ended)
 {
     struct goroutine_row *row = rows_add(&r->goroutines);
-    *row = (struct goroutine_row){.g = (uint32_t)s->key,
-                                  .group = s->a,
-                                  .parent = s->c,
+    *row = (struct goroutine_row){.g = goid,
+                                  .group = s->group,
+                                  .parent = s->parent,
                                   .created = (int64_t)(s->born / NS),
                                   .ended = ended};
 }
 
 static void g_create(struct recorder *r, const struct event_rec *e)
 {
-    struct map_slot *s = map_put(&r->gs, e->g, 0);
-    s->at = s->born = e->time;
-    s->a = analysis_group(r->program, e);
-    s->b = G_NOTEXIST;
-    s->c = e->b;
+    struct recorded_g *s = gtable_put(&r->gs, e->g);
+    *s = (struct recorded_g){.since = e->time,
+                             .born = e->time,
+                             .group = analysis_group(r->program, e),
+                             .parent = e->b,
+                             .p = EVENT_NO_P,
+                             .state = G_NOTEXIST};
     g_move(r, e, e->c == 2 ? G_WAITING : G_RUNNABLE, WHY_Zero, e->b);
 }
 
 static void g_exit(struct recorder *r, const struct event_rec *e)
 {
     g_move(r, e, G_NOTEXIST, WHY_Zero, EVENT_NO_G);
-    struct map_slot *s = map_find(&r->gs, e->g, 0);
+    struct recorded_g *s = gtable_find(&r->gs, e->g);
     if (s == NULL)
         return;
-    goroutine(r, s, (int64_t)(e->time / NS));
-    map_take(&r->gs, s);
+    goroutine(r, e->g, s, (int64_t)(e->time / NS));
+    gtable_take(&r->gs, e->g);
 }
 
 /* ---- Ps ---- */
@@ -174,8 +183,8 @@ static size_t retaken_p(const struct recorder *r, const struct event_rec *e)
 {
     if (e->g == EVENT_NO_G)
         return (size_t)e->a;
-    const struct map_slot *s = map_find(&r->gs, e->g, 0);
-    return s != NULL ? s->b >> G_P_SHIFT : EVENT_NO_P;
+    const struct recorded_g *s = gtable_find(&r->gs, e->g);
+    return s != NULL ? s->p : EVENT_NO_P;
 }
 
 /* ---- spans ---- */
@@ -264,21 +273,11 @@ void recorder_feed(struct recorder *r, const struct event_rec *recs, size_t coun
         feed(r, &recs[i]);
 }
 
-static int by_goid(const void *a, const void *b)
-{
-    const struct goroutine_row *x = a, *y = b;
-    return x->g < y->g ? -1 : x->g > y->g;
-}
-
 void recorder_end(struct recorder *r)
 {
-    size_t first = r->goroutines.count;
-    for (size_t i = 0; i < r->gs.capacity; i++)
-        if (r->gs.slots[i].used)
-            goroutine(r, &r->gs.slots[i], NONE);
-    if (r->goroutines.count > first)
-        qsort(r->goroutines.data + first * r->goroutines.size, r->goroutines.count - first,
-              r->goroutines.size, by_goid);
+    const struct recorded_g *s;
+    for (uint64_t goid = 0; (s = gtable_next(&r->gs, &goid)) != NULL; goid++)
+        goroutine(r, (uint32_t)goid, s, NONE);
 }
 
 /* ---- tables ---- */
@@ -289,6 +288,7 @@ int recorder_init(struct recorder *r, sqlite3 *db, const struct program *program
 {
     memset(r, 0, sizeof *r);
     r->program = program;
+    gtable_init(&r->gs, sizeof(struct recorded_g));
     r->goroutines = (struct rows){.name = "batch_goroutines",
                                   .columns = "g, name, parent, create_time_ns, end_time_ns",
                                   .insert = INSERT("goroutines", "batch_goroutines"),
@@ -333,7 +333,7 @@ void recorder_release(struct recorder *r)
     rows_release(&r->g_rows);
     rows_release(&r->p_rows);
     rows_release(&r->span_rows);
-    map_release(&r->gs);
+    gtable_release(&r->gs);
     map_release(&r->spans);
     free(r->ps);
     r->ps = NULL;

@@ -7,12 +7,13 @@
 
 #include "model/prog.h"
 #include "replay/rows.h"
+#include "run/gtable.h"
 #include "run/map.h"
 #include "sim/base/event.h"
 
 struct recorder {
     const struct program *program;
-    struct map gs;    /* goid -> since (at), born, group (a), state and P (b), parent (c) */
+    struct gtable gs; /* struct recorded_g */
     struct map spans; /* (key, span) -> begin */
     uint64_t last_span;
     struct p_state {

@@ -104,6 +104,10 @@ static const char *const steps[STORE_VERSION] = {
     " max_ns INTEGER) STRICT;"
     "CREATE TABLE schedules(" RUN "seed TEXT NOT NULL, strategy TEXT NOT NULL,"
     " choices BLOB NOT NULL) STRICT;",
+
+    /* 2: a timed run makes no choices to list; its schedule is the line and the seed. */
+    "DROP TABLE schedules;"
+    "CREATE VIEW schedules AS SELECT id AS run, 'timed' AS strategy, seed, repeat FROM runs;",
 };
 /* clang-format on */
 

@@ -7,8 +7,7 @@
 enum { PS_PER_NS = 1000, GROUPS_FIXED = 1 }; /* group 0: the runtime's goroutines */
 static const size_t arena_max = (size_t)8 << 30;
 
-/* b of a goroutine's slot: the state, and above it the P of its last record. */
-enum gstate { GS_RUNNABLE, GS_RUNNING, GS_WAITING, GS_SYSCALL, GS_MASK = 3, GS_P_SHIFT = 2 };
+enum gstate { GS_RUNNABLE, GS_RUNNING, GS_WAITING, GS_SYSCALL };
 
 const char *const p_class_names[PC_COUNT] = {
     [PC_USER] = "user",    [PC_SCHED] = "scheduler",     [PC_SPIN] = "spinning",
@@ -60,6 +59,7 @@ bool analysis_init(struct analysis *a, const struct program *program, struct fai
     if (arena_init(&a->arena, arena_max, 0, f) != 0)
         return false;
     a->program = program;
+    gtable_init(&a->gs, sizeof(struct goroutine));
     a->ngroups = GROUPS_FIXED + program->ngroups + program->nfuncs;
     a->groups = run_alloc(a->ngroups * sizeof *a->groups);
     a->span_stats = run_alloc(program->nspans * sizeof *a->span_stats);
@@ -80,7 +80,7 @@ void analysis_release(struct analysis *a)
     free(a->groups);
     free(a->span_stats);
     free(a->ps);
-    map_release(&a->gs);
+    gtable_release(&a->gs);
     map_release(&a->spans);
     arena_release(&a->arena);
     memset(a, 0, sizeof *a);
@@ -207,25 +207,26 @@ static void runnable_add(struct analysis *a, uint64_t now, int delta)
         a->runnable_peak = a->runnable;
 }
 
-static void g_charge(struct run_group *g, struct map_slot *s, uint64_t now)
+static void g_charge(struct run_group *g, struct goroutine *s, uint64_t now)
 {
     uint64_t *const sums[] = {&g->runnable_ps, &g->running_ps, &g->waiting_ps, &g->syscall_ps};
-    if (now > s->at) {
-        *sums[s->b & GS_MASK] += now - s->at;
-        s->at = now;
+    if (now > s->since) {
+        *sums[s->state] += now - s->since;
+        s->since = now;
     }
 }
 
-static struct map_slot *g_enter(struct analysis *a, const struct event_rec *r, enum gstate state)
+static struct goroutine *g_enter(struct analysis *a, const struct event_rec *r, enum gstate state)
 {
-    struct map_slot *s = map_find(&a->gs, r->g, 0);
+    struct goroutine *s = gtable_find(&a->gs, r->g);
     if (s == NULL)
         return NULL;
-    g_charge(&a->groups[s->a], s, r->time);
-    bool was = (s->b & GS_MASK) == GS_RUNNABLE, is = state == GS_RUNNABLE;
+    g_charge(&a->groups[s->group], s, r->time);
+    bool was = s->state == GS_RUNNABLE, is = state == GS_RUNNABLE;
     if (was != is)
         runnable_add(a, r->time, is ? 1 : -1);
-    s->b = (uint32_t)state | (uint32_t)r->p << GS_P_SHIFT;
+    s->state = (uint8_t)state;
+    s->p = r->p;
     return s;
 }
 
@@ -233,37 +234,40 @@ static void g_create(struct analysis *a, const struct event_rec *r)
 {
     uint32_t index = analysis_group(a->program, r);
     group_of(a, index)->created++;
-    struct map_slot *s = map_put(&a->gs, r->g, 0);
-    s->at = s->born = r->time;
-    s->a = index;
-    s->b = r->c == 2 ? GS_WAITING : GS_RUNNABLE; /* a coroutine starts parked */
-    if (s->b == GS_RUNNABLE)
+    struct goroutine *s = gtable_put(&a->gs, r->g);
+    bool parked = r->c == 2; /* a coroutine */
+    *s = (struct goroutine){.since = r->time,
+                            .born = r->time,
+                            .group = index,
+                            .p = EVENT_NO_P,
+                            .state = parked ? GS_WAITING : GS_RUNNABLE};
+    if (!parked)
         runnable_add(a, r->time, 1);
 }
 
 static void g_start(struct analysis *a, const struct event_rec *r)
 {
-    struct map_slot *s = g_enter(a, r, GS_RUNNING);
-    p_enter(a, r, s != NULL && s->a == 0 ? PC_GC : PC_USER);
+    struct goroutine *s = g_enter(a, r, GS_RUNNING);
+    p_enter(a, r, s != NULL && s->group == 0 ? PC_GC : PC_USER);
     if (r->p != EVENT_NO_P)
         p_of(a, r->p, r->time)->stretch = 0;
     if (s == NULL)
         return;
-    hist_record(a->groups[s->a].wait, (int64_t)r->a);
-    if (s->a != 0)
+    hist_record(a->groups[s->group].wait, (int64_t)r->a);
+    if (s->group != 0)
         hist_record(&a->runq_wait, (int64_t)r->a);
 }
 
 static void g_exit(struct analysis *a, const struct event_rec *r)
 {
-    struct map_slot *s = g_enter(a, r, GS_WAITING);
+    struct goroutine *s = g_enter(a, r, GS_WAITING);
     p_enter(a, r, PC_SCHED);
     if (s == NULL)
         return;
-    struct run_group *g = &a->groups[s->a];
+    struct run_group *g = &a->groups[s->group];
     g->exited++;
     hist_record(g->life, (int64_t)((r->time - s->born) / PS_PER_NS));
-    map_take(&a->gs, s);
+    gtable_take(&a->gs, r->g);
 }
 
 static void g_syscall_exit(struct analysis *a, const struct event_rec *r)
@@ -316,9 +320,9 @@ static void retaken(struct analysis *a, const struct event_rec *r)
         return;
     }
     /* From 1.26 on the record names the goroutine, not the P. */
-    const struct map_slot *s = map_find(&a->gs, r->g, 0);
-    if (s != NULL && s->b >> GS_P_SHIFT != EVENT_NO_P)
-        p_leave(a, s->b >> GS_P_SHIFT, r->time);
+    const struct goroutine *s = gtable_find(&a->gs, r->g);
+    if (s != NULL && s->p != EVENT_NO_P)
+        p_leave(a, s->p, r->time);
 }
 
 static void feed_p(struct analysis *a, const struct event_rec *r)
@@ -401,9 +405,7 @@ void analysis_until(struct analysis *a, uint64_t now_ps)
     runnable_add(a, now_ps, 0);
     for (size_t i = 0; i < a->nps; i++)
         p_charge(a, &a->ps[i], now_ps);
-    for (size_t i = 0; i < a->gs.capacity; i++) {
-        struct map_slot *s = &a->gs.slots[i];
-        if (s->used)
-            g_charge(&a->groups[s->a], s, now_ps);
-    }
+    struct goroutine *s;
+    for (uint64_t goid = 0; (s = gtable_next(&a->gs, &goid)) != NULL; goid++)
+        g_charge(&a->groups[s->group], s, now_ps);
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "model/prog.h"
+#include "run/gtable.h"
 #include "run/map.h"
 #include "scenarios/result.h"
 #include "sim/base/event.h"
@@ -29,10 +30,17 @@ struct pclock {
     uint64_t stretch; /* ps of user time since its goroutine started, or since a sample */
 };
 
+struct goroutine {
+    uint64_t since, born; /* ps */
+    uint32_t group;
+    uint16_t p;    /* of its last record */
+    uint8_t state; /* enum gstate */
+};
+
 struct analysis {
     const struct program *program;
     struct arena arena; /* histograms */
-    struct map gs;      /* goid -> since (at), born, group (a), state and last P (b) */
+    struct gtable gs;   /* struct goroutine */
     struct map spans;   /* (key, span) -> begin in ns */
     struct run_group *groups;
     size_t ngroups;

@@ -2,9 +2,9 @@
 #ifndef GMPSIM_RUN_MAP_H
 #define GMPSIM_RUN_MAP_H
 
-/* A hash map from a 64-bit number and a small one to a few words: goroutines by goid, open spans by
- * (key, span). Open addressing; its memory comes from malloc, and running out of it ends the
- * process. Nothing depends on the order of its slots. */
+/* A hash map from a 64-bit number and a small one to two words: open spans by (key, span). Open
+ * addressing; its memory comes from malloc, and running out of it ends the process. Nothing depends
+ * on the order of its slots. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,8 +13,8 @@ struct map_slot {
     uint64_t key;
     uint32_t key2; /* below UINT32_MAX */
     uint32_t used; /* 1 when taken */
-    uint64_t at, born;
-    uint32_t a, b, c;
+    uint64_t at;
+    uint32_t a;
 };
 
 struct map {

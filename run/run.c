@@ -10,6 +10,10 @@ static const uint64_t no_limit = UINT64_MAX / 2;
 /* Where nobody says when to stop: a server that waits for ever is not simulated for ever. */
 static const uint64_t until_default_ps = UINT64_C(3600) * 1000000000000;
 
+static const struct core *core = &core_virt;
+
+const struct core *run_core(void) { return core; }
+
 /* ---- words ---- */
 
 const char *run_end_name(enum run_end end)
@@ -102,6 +106,8 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
     if (!analysis_init(&r->analysis, o->program, f))
         return false;
     r->analysis.cpus = o->cpus;
+    core = o->traced != NULL ? &core_traced : &core_virt;
+    traced_begin(o->traced);
     struct vm_opts vo = {.seed = o->seed,
                          .cpus = o->cpus,
                          .quota_us = o->quota_us,
@@ -110,7 +116,7 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
                          .sink = o->no_analysis ? NULL : take_records,
                          .sink_arg = r,
                          .catch_throws = o->catch_throws,
-                         .sighandler = core_virt.sighandler};
+                         .sighandler = core->sighandler};
     if (!vm_init(f, &vo)) {
         analysis_release(&r->analysis);
         return false;
@@ -124,8 +130,8 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
                             .sched_line = take_sched_line,
                             .arg = r};
     void *arg;
-    struct hostm *m0 = core_virt.init(&wo, &arg);
-    vm_start(m0, core_virt.run_m0, arg);
+    struct hostm *m0 = core->init(&wo, &arg);
+    vm_start(m0, core->run_m0, arg);
     r->has_world = true;
     return true;
 }
@@ -136,8 +142,14 @@ bool run_to(struct run *r, uint64_t until_ps)
     if (r->ended)
         return false;
     r->why = vm_run(until_ps < limit ? until_ps : limit);
-    r->ended = r->why != VM_TIME || until_ps >= limit;
+    r->ended = r->why != VM_TIME || (until_ps >= limit && !traced_stopped());
     return !r->ended;
+}
+
+bool run_after_op(struct run *r, uint64_t number)
+{
+    traced_stop_after(number);
+    return run_to(r, no_limit);
 }
 
 static void set_text(struct run *r, const char *text)
@@ -189,8 +201,8 @@ static void fill_stats(struct run *r)
     q->nr_throttled = s.nr_throttled;
     q->throttled_ps = s.throttled_ps;
     q->cpu_ps = s.cpu_ps;
-    q->procs = core_virt.gomaxprocs();
-    core_virt.counters(q->counters);
+    q->procs = core->gomaxprocs();
+    core->counters(q->counters);
 }
 
 static void fill_times(struct run *r)

@@ -12,6 +12,7 @@
 #include "scenarios/scenario.h"
 #include "sim/base/event.h"
 #include "sim/base/fail.h"
+#include "sim/traced/trace.h"
 #include "sim/virt/vm.h"
 #include "run/analysis.h"
 
@@ -31,7 +32,8 @@ struct run_opts {
     /* All may be NULL. The prints are kept in the result in any case. */
     void (*print)(void *arg, const char *text, size_t size);
     void (*sched_line)(void *arg, const char *text, size_t size);
-    event_sink_fn *sink; /* sees every batch of records after the analysis */
+    const struct traced_to *traced; /* hears of every atomic operation; the run is the same */
+    event_sink_fn *sink;            /* sees every batch of records after the analysis */
     void *arg;
 };
 
@@ -52,6 +54,9 @@ bool run_opts_of(struct failure *f, const struct scenario *s, int release, struc
 bool run_start(struct failure *f, struct run *r, const struct run_opts *o);
 /* True: the world stands at this time. False: it has ended before. */
 bool run_to(struct run *r, uint64_t until_ps);
+/* Of a traced run: up to its operation `number`, from 1, or to where a listener says
+ * traced_stop_after. False: it has ended before. */
+bool run_after_op(struct run *r, uint64_t number);
 /* Fills r->result; the world is still there to look at (window.h). */
 void run_end(struct run *r);
 /* The world goes, the result stays: the next run may start. run_free does it if nobody did. */
@@ -59,6 +64,9 @@ void run_free_world(struct run *r);
 void run_free(struct run *r);
 
 bool run_all(struct failure *f, struct run *r, const struct run_opts *o);
+
+/* The model of the world that exists: core_virt, or core_traced. */
+const struct core *run_core(void);
 
 /* Exit status of the command for this result, expectations of a scenario left out. */
 int run_exit_code(const struct run_result *r);

@@ -7,6 +7,7 @@
 #include "model/api.h"
 #include "model/runtime2.h"
 #include "run/map.h"
+#include "run/run.h"
 
 static const char *const reasons[] = {
 #define WAITREASON(name, text) text,
@@ -41,7 +42,7 @@ static uint64_t goid_of(const struct g *gp) { return gp != NULL ? gp->goid : 0; 
 
 void look_sched(struct look_sched *s)
 {
-    const struct runtime *w = core_virt.runtime();
+    const struct runtime *w = run_core()->runtime();
     *s = (struct look_sched){
         .procs = a_peek(&w->gomaxprocs),
         .npidle = a_peek(&w->sched.npidle),
@@ -59,7 +60,7 @@ void look_sched(struct look_sched *s)
 
 void look_p(int32_t id, struct look_p *out)
 {
-    const struct p *pp = core_virt.runtime()->allp[id];
+    const struct p *pp = run_core()->runtime()->allp[id];
     const struct m *mp = a_peek(&pp->m);
     *out = (struct look_p){
         .id = id,
@@ -77,17 +78,45 @@ void look_p(int32_t id, struct look_p *out)
 
 size_t look_ring(int32_t id, uint64_t *out, size_t max)
 {
-    const struct p *pp = core_virt.runtime()->allp[id];
+    const struct p *pp = run_core()->runtime()->allp[id];
     uint32_t head = a_peek(&pp->runqhead), n = a_peek(&pp->runqtail) - head;
     for (uint32_t i = 0; i < n && i < max; i++)
         out[i] = goid_of(a_peek(&pp->runq[(head + i) & pp->ringmask]));
     return n;
 }
 
+static int by_when(const void *a, const void *b)
+{
+    const struct look_timer *x = a, *y = b;
+    if (x->when_ns != y->when_ns)
+        return x->when_ns < y->when_ns ? -1 : 1;
+    return (x->g > y->g) - (x->g < y->g);
+}
+
+size_t look_timers(int32_t id, struct look_timer *out, size_t max)
+{
+    const struct timers *ts = &run_core()->runtime()->allp[id]->timers;
+    struct look_timer *all = run_alloc(ts->n * sizeof *all);
+    for (uint32_t i = 0; i < ts->n; i++) {
+        const struct timer *t = ts->heap[i].timer;
+        char name[LOOK_NAME_SIZE];
+        look_name((uintptr_t)t->arg, name);
+        all[i] = (struct look_timer){.when_ns = t->when, .period_ns = t->period, .chan = t->isChan};
+        if (name[0] == 'g')
+            all[i].g = strtoull(name + 1, NULL, 10);
+    }
+    qsort(all, ts->n, sizeof *all, by_when);
+    for (size_t i = 0; i < ts->n && i < max; i++)
+        out[i] = all[i];
+    free(all);
+    return ts->n;
+}
+
 size_t look_globrunq(uint64_t *out, size_t max)
 {
     size_t n = 0;
-    for (const struct g *gp = core_virt.runtime()->sched.runq.head; gp != NULL; gp = gp->schedlink)
+    for (const struct g *gp = run_core()->runtime()->sched.runq.head; gp != NULL;
+         gp = gp->schedlink)
         if (n++ < max)
             out[n - 1] = gp->goid;
     return n;
@@ -95,7 +124,7 @@ size_t look_globrunq(uint64_t *out, size_t max)
 
 bool look_m(int64_t id, struct look_m *out)
 {
-    const struct runtime *w = core_virt.runtime();
+    const struct runtime *w = run_core()->runtime();
     const struct m *mp = id < w->sched.mnext ? w->ms[id] : NULL;
     if (mp == NULL || mp->exiting)
         return false;
@@ -155,7 +184,7 @@ static bool is_alive(const struct g *gp)
 
 struct run_g *look_gs(const struct program *program, bool system, size_t *count)
 {
-    const struct runtime *w = core_virt.runtime();
+    const struct runtime *w = run_core()->runtime();
     struct run_g *out = NULL;
     size_t room = 0;
     *count = 0;

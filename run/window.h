@@ -30,6 +30,12 @@ struct look_m {
     bool spinning, blocked, idle;
 };
 
+struct look_timer {
+    int64_t when_ns, period_ns; /* period 0: once */
+    uint64_t g;                 /* goroutine that it wakes, 0: none */
+    bool chan;                  /* sends on a channel */
+};
+
 struct look_sched {
     int32_t procs, npidle, nmspinning, nmidle;
     int64_t nm, m_ids; /* alive; ids are below m_ids */
@@ -43,11 +49,19 @@ void look_sched(struct look_sched *s);
 void look_p(int32_t id, struct look_p *out);
 /* goids of P's ring from head to tail; at most max; gives how many there are. */
 size_t look_ring(int32_t id, uint64_t *out, size_t max);
+/* The timers of P's heap, earliest first; at most max; gives how many there are (1.13 has none on
+ * Ps). */
+size_t look_timers(int32_t id, struct look_timer *out, size_t max);
 size_t look_globrunq(uint64_t *out, size_t max);
 /* False: no such M (any more). */
 bool look_m(int64_t id, struct look_m *out);
 /* Goroutines that have not ended, in order of goid; the runtime's own ones only if asked for. The
  * array comes from malloc and is the caller's. */
 struct run_g *look_gs(const struct program *program, bool system, size_t *count);
+
+/* What an address of the world is part of: "g5", "M1", "P0", "sched.lock" or "runtime"; else its
+ * distance from the scheduler's own struct, which is the same on every machine. */
+enum { LOOK_NAME_SIZE = 32 };
+const char *look_name(uintptr_t addr, char *buf);
 
 #endif

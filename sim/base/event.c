@@ -16,7 +16,7 @@ static void set_buffer(struct event_log *l, struct arena *a, uint32_t count)
     l->begin = arena_alloc(a, count * sizeof *l->begin, 64);
     if (!l->begin)
         throw("event log: the world went on without memory");
-    l->next = l->begin;
+    l->next = l->mixed = l->begin;
     l->end = l->begin + count;
 }
 
@@ -38,14 +38,33 @@ void event_log_sink(struct event_log *l, struct arena *a, event_sink_fn *fn, voi
     l->sink_arg = arg;
 }
 
+static void mix(struct event_log *l)
+{
+    struct fingerprint fp = l->fp;
+
+    for (const struct event_rec *r = l->mixed; r != l->next; r++)
+        fp_mix4(&fp, r->time, r->a, (uint64_t)r->b << 32 | r->g,
+                (uint64_t)r->c << 48 | (uint64_t)r->p << 32 | (uint64_t)r->m << 16 | r->type);
+    l->fp = fp;
+    l->mixed = l->next;
+}
+
+uint64_t event_log_fingerprint(struct event_log *l)
+{
+    mix(l);
+    return fp_value(&l->fp);
+}
+
 void event_log_full_(struct event_log *l)
 {
     size_t count = (size_t)(l->next - l->begin);
+
+    mix(l);
     if (l->sink)
         l->sink(l->sink_arg, l->begin, count);
     l->flushed += count;
     l->previous = count;
-    l->next = l->begin;
+    l->next = l->mixed = l->begin;
 }
 
 void event_log_flush(struct event_log *l)

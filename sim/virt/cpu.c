@@ -118,7 +118,7 @@ void vm_cpu_charge_(struct vm_thread *t, uint64_t at)
 
 static void record(struct vm_thread *t, enum event_type type, uint64_t at, uint64_t ps)
 {
-    event_emit(&vm_log_, type, at, t->f.m, t->f.p, 0, ps / 1000, 0, (uint16_t)t->cpu);
+    event_emit(&vm_log_, type, at, t->f.who, 0, ps / 1000, 0, (uint16_t)t->cpu);
 }
 
 static void set_idle(uint32_t cpu, bool idle)

@@ -163,7 +163,7 @@ static inline void vm_procyield_(uint32_t n)
 
 #define newosproc(hm, fn, arg)    vm_newosproc_(hm, fn, arg)
 #define thread_exit()             vm_thread_exit_()
-#define getarg()                  (vm_hot.front->arg)
+#define getarg()                  (vm_hot.arg)
 #define signalm(hm)               vm_signalm_(hm)
 #define futexsleep(addr, val, ns) vm_futexsleep_(&(addr)->v, val, ns)
 #define futexwakeup(addr, n)      vm_futexwakeup_(&(addr)->v, n)
@@ -192,7 +192,7 @@ struct poll_event {
 #define host_alloc(size, align)         vm_alloc_(size, align)
 #define emit(type, g, a, b, c) \
     vm_emit_((enum event_type)(type), (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
-#define host_set_p(pid)     ((void)(vm_hot.front->p = (uint16_t)(pid))) /* -1 is EVENT_NO_P */
+#define host_set_p(pid)     vm_set_p_((uint16_t)(pid)) /* -1 is EVENT_NO_P */
 #define finding(kind, text) vm_finding_(kind, text)
 #define host_stop()         vm_stop_()
 
@@ -209,9 +209,14 @@ _Noreturn void vm_stop_(void);
 
 extern struct event_log vm_log_;
 
+static inline void vm_set_p_(uint16_t pid)
+{
+    vm_hot.front->who = event_who((uint16_t)vm_hot.front->who, pid);
+}
+
 static inline void vm_emit_(enum event_type type, uint32_t g, uint64_t a, uint32_t b, uint16_t c)
 {
-    event_emit(&vm_log_, type, vm_hot.now, vm_hot.front->m, vm_hot.front->p, g, a, b, c);
+    event_emit(&vm_log_, type, vm_hot.now, vm_hot.front->who, g, a, b, c);
 }
 
 #endif

@@ -16,23 +16,22 @@
 
 /* What verbs need of a thread besides its clock; the head of struct vm_thread. */
 struct vm_front {
-    void *arg; /* NULL outside every M */
+    void *arg; /* goes to vm_hot while the thread runs */
     uint64_t bit;
     uint64_t rank;    /* order among threads due at one instant */
     uint64_t spin_ps; /* spent spinning */
-    uint16_t m, p;    /* names of the M and its P in records */
+    uint32_t who;     /* the M and its P in records (event_who) */
 };
 
 struct vm_hot {
     /* Of their own type: a store to any uint64_t of the model would otherwise force a reload. */
     unsigned long long now;     /* the running thread's clock, ps */
     unsigned long long horizon; /* it may perform points while now < horizon */
-    uint64_t bit;               /* of the CPU it runs on, in the masks below */
+    unsigned long long bit;     /* of the CPU it runs on, in the masks below */
     /* One mask per 64-byte line of the arena: the CPUs (modulo 64) that hold the line. One bit:
-     * that CPU may write. */
-    uint64_t *lines;
-    uintptr_t arena_base;
-    size_t arena_size;
+     * that CPU may write. The address of the mask of the line at address 0, if there were one. */
+    uintptr_t lines;
+    void *arg;              /* the running thread's; NULL outside every M */
     struct vm_front *front; /* of the running thread; outside every M that of nobody */
     struct cost_pair atomic[ATOMIC_COUNT]; /* the row of the world's port */
     uint32_t kind[COST_COUNT];
@@ -52,17 +51,21 @@ static inline __attribute__((always_inline)) void vm_point_(void)
         vm_yield_();
 }
 
-/* The rest of the two below: another CPU has to give the line up, or there is no line. */
+/* The rest of the two below: another CPU has to give the line up. */
 void vm_read_miss_(const volatile void *p, enum cost_atomic kind);
 void vm_write_miss_(const volatile void *p, enum cost_atomic kind);
 
 #define VM_INLINE static inline __attribute__((always_inline))
 
+/* Every ATOMIC of a world is in its arena: no other address has a line. */
+VM_INLINE unsigned long long *vm_line_(const volatile void *p)
+{
+    return (unsigned long long *)(vm_hot.lines + ((uintptr_t)p >> 6) * sizeof(long long));
+}
+
 VM_INLINE void vm_read_(const volatile void *p, enum cost_atomic kind)
 {
-    uint64_t off = (uintptr_t)p - vm_hot.arena_base;
-
-    if (VM_LIKELY(off < vm_hot.arena_size && vm_hot.lines[off >> 6] & vm_hot.bit))
+    if (VM_LIKELY(*vm_line_(p) & vm_hot.bit))
         vm_hot.now += vm_hot.atomic[kind].hit;
     else
         vm_read_miss_(p, kind);
@@ -70,9 +73,7 @@ VM_INLINE void vm_read_(const volatile void *p, enum cost_atomic kind)
 
 VM_INLINE void vm_write_(const volatile void *p, enum cost_atomic kind)
 {
-    uint64_t off = (uintptr_t)p - vm_hot.arena_base;
-
-    if (VM_LIKELY(off < vm_hot.arena_size && vm_hot.lines[off >> 6] == vm_hot.bit))
+    if (VM_LIKELY(*vm_line_(p) == vm_hot.bit))
         vm_hot.now += vm_hot.atomic[kind].hit;
     else
         vm_write_miss_(p, kind);
@@ -80,10 +81,8 @@ VM_INLINE void vm_write_(const volatile void *p, enum cost_atomic kind)
 
 static inline void vm_first_(const volatile void *p)
 {
-    uint64_t off = (uintptr_t)p - vm_hot.arena_base;
-
-    if (off < vm_hot.arena_size && vm_hot.bit)
-        vm_hot.lines[off >> 6] = vm_hot.bit;
+    if (vm_hot.bit)
+        *vm_line_(p) = vm_hot.bit;
 }
 
 #endif

@@ -19,37 +19,20 @@ static jmp_buf main_jump;
 struct vm_hot vm_hot;
 struct vm_world vm_w_;
 struct event_log vm_log_;
-struct vm_front vm_nobody_ = {.m = EVENT_NO_M, .p = EVENT_NO_P};
+struct vm_front vm_nobody_ = {.who = (uint32_t)EVENT_NO_P << 16 | EVENT_NO_M};
 
 /* ---- cache lines ---- */
 
-/* Memory outside the arena has no line: it costs as if it were never shared. */
-static uint64_t *line_of(const volatile void *p, enum cost_atomic kind)
-{
-    uint64_t off = (uintptr_t)p - vm_hot.arena_base;
-
-    if (off < vm_hot.arena_size) {
-        vm_hot.now += vm_hot.atomic[kind].miss;
-        return &vm_hot.lines[off >> 6];
-    }
-    vm_hot.now += vm_hot.atomic[kind].hit;
-    return NULL;
-}
-
 void vm_read_miss_(const volatile void *p, enum cost_atomic kind)
 {
-    uint64_t *line = line_of(p, kind);
-
-    if (line)
-        *line |= vm_hot.bit;
+    vm_hot.now += vm_hot.atomic[kind].miss;
+    *vm_line_(p) |= vm_hot.bit;
 }
 
 void vm_write_miss_(const volatile void *p, enum cost_atomic kind)
 {
-    uint64_t *line = line_of(p, kind);
-
-    if (line)
-        *line = vm_hot.bit;
+    vm_hot.now += vm_hot.atomic[kind].miss;
+    *vm_line_(p) = vm_hot.bit;
 }
 
 /* ---- from thread to thread ---- */
@@ -57,6 +40,7 @@ void vm_write_miss_(const volatile void *p, enum cost_atomic kind)
 static inline void enter(struct vm_thread *t, uint64_t clock)
 {
     vm_hot.front = &t->f;
+    vm_hot.arg = t->f.arg;
     vm_hot.now = clock;
     vm_hot.bit = t->f.bit;
 }
@@ -64,6 +48,7 @@ static inline void enter(struct vm_thread *t, uint64_t clock)
 static void enter_nobody(uint64_t now)
 {
     vm_hot.front = &vm_nobody_;
+    vm_hot.arg = NULL;
     vm_hot.now = now;
     vm_hot.bit = 0;
 }

@@ -139,8 +139,7 @@ void vm_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg, uint64_t at
     t->leaf = VM_NO_LEAF;
     t->cpu = VM_NO_CPU;
     t->state = VM_SLEEPING;
-    t->f.m = t->id < EVENT_NO_M ? (uint16_t)t->id : EVENT_NO_M;
-    t->f.p = EVENT_NO_P;
+    t->f.who = event_who(t->id < EVENT_NO_M ? (uint16_t)t->id : EVENT_NO_M, EVENT_NO_P);
     t->fn = fn;
     t->f.arg = arg;
     t->hm = hm;

@@ -135,6 +135,7 @@ struct vm_fds {
 struct vm_world {
     bool exists;
     struct arena arena;
+    unsigned long long *lines; /* the masks of hot.h; the first is the arena's first line's */
     struct stackpool stacks;
     struct eventq queue;
     uint64_t seq;         /* of the next event */

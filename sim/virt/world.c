@@ -111,21 +111,23 @@ static void init_hot(const struct vm_opts *o)
     memset(&vm_hot, 0, sizeof vm_hot);
     vm_hot.front = &vm_nobody_;
     vm_hot.horizon = VM_NEVER;
-    vm_hot.arena_base = (uintptr_t)vm_w_.arena.base;
-    vm_hot.arena_size = vm_w_.arena.top;
     memcpy(vm_hot.atomic, c->atomic[o->port], sizeof vm_hot.atomic);
     memcpy(vm_hot.kind, c->kind, sizeof vm_hot.kind);
     memcpy(vm_hot.work, c->work, sizeof vm_hot.work);
 }
 
+static size_t lines_size(void) { return (vm_w_.arena.top >> 6) * sizeof *vm_w_.lines; }
+
 /* One mask per cache line of the whole range; only the pages that are touched exist. */
 static bool init_lines(struct failure *f)
 {
-    size_t size = (vm_hot.arena_size >> 6) * sizeof *vm_hot.lines;
+    struct vm_world *w = &vm_w_;
+    size_t size = lines_size();
 
-    vm_hot.lines = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (vm_hot.lines != MAP_FAILED)
+    w->lines = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                    -1, 0);
+    vm_hot.lines = (uintptr_t)w->lines - ((uintptr_t)w->arena.base >> 6) * sizeof *w->lines;
+    if (w->lines != MAP_FAILED)
         return true;
     fail(f, E_LIMIT, "no address space for %zu bytes of cache-line masks", size);
     return false;
@@ -193,7 +195,7 @@ void vm_free(void)
         return;
     throw_set_reporter(NULL, NULL);
     event_log_flush(&vm_log_);
-    munmap(vm_hot.lines, (vm_hot.arena_size >> 6) * sizeof *vm_hot.lines);
+    munmap(w->lines, lines_size());
     for (uint32_t i = 0; i < w->threads; i++)
         if (w->thread[i])
             stackpool_end(&w->stacks, &w->thread[i]->coro);
@@ -252,7 +254,7 @@ void vm_stats(struct vm_stats *s)
         .nr_periods = w->bw.nr_periods,
         .nr_throttled = w->bw.nr_throttled,
         .throttled_ps = throttled_time(),
-        .fingerprint = fp_value(&vm_log_.fp),
+        .fingerprint = event_log_fingerprint(&vm_log_),
         .memory = w->arena.used,
     };
     for (uint32_t i = 0; i < w->threads_room; i++) {
@@ -325,7 +327,7 @@ bool vm_save(struct vm_saved *s, struct failure *f)
         s->lines = lines;
         s->lines_room = 2 * count;
     }
-    memcpy(s->lines, vm_hot.lines, count * sizeof *s->lines);
+    memcpy(s->lines, vm_w_.lines, count * sizeof *s->lines);
     s->lines_count = count;
     return checkpoint_save(&s->world, &vm_w_.arena, f) == 0;
 }
@@ -336,8 +338,8 @@ void vm_restore(const struct vm_saved *s)
 
     assert(!vm_w_.running && s->world.size != 0);
     if (count > s->lines_count)
-        memset(vm_hot.lines + s->lines_count, 0, (count - s->lines_count) * sizeof *s->lines);
-    memcpy(vm_hot.lines, s->lines, s->lines_count * sizeof *s->lines);
+        memset(vm_w_.lines + s->lines_count, 0, (count - s->lines_count) * sizeof *s->lines);
+    memcpy(vm_w_.lines, s->lines, s->lines_count * sizeof *s->lines);
     checkpoint_restore(&s->world, &vm_w_.arena);
 }
 

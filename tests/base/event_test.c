@@ -39,7 +39,8 @@ static struct event_log *begin(struct sum *s, uint32_t batch)
 static void emit(struct event_log *l, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
-        event_emit(l, i % 2 ? EV_RUNQ_PUT : EV_RUNQ_GET, i, 1, 2, 3, i * i, (uint32_t)i, 4);
+        event_emit(l, i % 2 ? EV_RUNQ_PUT : EV_RUNQ_GET, i, event_who(1, 2), 3, i * i, (uint32_t)i,
+                   4);
 }
 
 TEST_CASE(Event, TheSinkSeesEveryRecordInOrder)
@@ -55,7 +56,6 @@ TEST_CASE(Event, TheSinkSeesEveryRecordInOrder)
         CHECK_EQ(s.records, counts[i]);
         CHECK_EQ(s.calls, (counts[i] + 9) / 10);
         CHECK_EQ(event_log_total(l), counts[i]);
-        CHECK_EQ(l->counts[EV_RUNQ_GET], (counts[i] + 1) / 2);
     }
     arena_release(&arena);
 }
@@ -65,13 +65,13 @@ TEST_CASE(Event, ListeningDoesNotChangeTheFingerprint)
     struct sum s = {0};
     struct event_log *l = begin(NULL, 0);
     emit(l, 1000);
-    uint64_t off = fp_value(&l->fp);
+    uint64_t off = event_log_fingerprint(l);
     l = begin(&s, 7);
     emit(l, 1000);
-    CHECK_EQ(fp_value(&l->fp), off);
+    CHECK_EQ(event_log_fingerprint(l), off);
     l = begin(NULL, 0);
     emit(l, 999);
-    CHECK_NE(fp_value(&l->fp), off);
+    CHECK_NE(event_log_fingerprint(l), off);
     arena_release(&arena);
 }
 
@@ -101,7 +101,7 @@ TEST_CASE(Event, TheLastRecordsAreThereAfterEarlyFlushes)
         struct sum s = {0};
         struct event_log *l = begin(&s, 16);
         for (uint64_t i = 0; i < n; i++) {
-            event_emit(l, EV_MARK, i, 0, 0, 0, 0, 0, 0);
+            event_emit(l, EV_MARK, i, 0, 0, 0, 0, 0);
             if (i % 7 == 5)
                 event_log_flush(l);
             check_last(l, i + 1, i < 6 ? i + 1 : 6);

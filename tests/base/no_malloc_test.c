@@ -40,7 +40,7 @@ static void body(void *arg)
         int64_t ns = dist_draw(&d, &r);
         hist_record(&hist, ns);
         uint32_t handle = eventq_push(&queue, queue.floor + (uint64_t)ns, i << 8 | me, me);
-        event_emit(&event_log_, EV_MARK, i, 0, 0, 0, (uint64_t)ns, 0, 0);
+        event_emit(&event_log_, EV_MARK, i, 0, 0, (uint64_t)ns, 0, 0);
         if (i % 3 == 0)
             eventq_cancel(&queue, handle);
         else if (i % 3 == 1)

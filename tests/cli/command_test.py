@@ -7,7 +7,9 @@ usage: command_test.py GMPSIM
 """
 import json
 import os
+import pty
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -101,6 +103,134 @@ class Usage(Case):
         self.assertEqual(done.returncode, 2)
 
 
+class Json(Case):
+    """Every verb, from one list, which must hold every verb of --help."""
+    LIST = (
+        ("run", ["run", "service.json"]),
+        ("run", ["run", "service.json", "--runs", "2"]),
+        ("run", ["run", "stuck.json"]),
+        ("whatif", ["whatif", "service.json", "--procs", "1,2", "--runs", "2"]),
+        ("inspect", ["inspect", "service.json", "--at", "2ms"]),
+        ("query", ["query", "x.db", "SELECT *, 9e999 AS a, x'00' AS b, NULL AS c FROM runs;"
+                                    "SELECT 'a\"b' AS d"]),
+        ("query", ["query", "x.db", "SELECT 1 WHERE 0"]),
+        ("diff", ["diff", "x.db", "1", "2"]),
+        ("plot", ["plot", "x.db", "runq"]),
+        ("doctor", ["doctor"]),
+        ("scenarios", ["scenarios", "list", "hello.json", "stuck.json"]),
+        ("scenarios", ["scenarios", "show", "service.json"]),
+        ("scenarios", ["scenarios", "check", "hello.json", "stuck.json"]),
+        ("scenarios", ["scenarios", "gen-go", "hello.json"]),
+    )
+    def setUp(self):
+        super().setUp()
+        for seed in "12":
+            self.run_it("run", "service.json", "--seed", seed, "--db", "x.db")
+
+    def fields(self, value):
+        if isinstance(value, list):
+            for item in value:
+                yield from self.fields(item)
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                yield key
+                if key in ("spans", "groups", "series"):
+                    item = list(item.values())
+                if key in ("counters", "p_ns", "scenario"):
+                    continue
+                yield from self.fields(item)
+
+    def test_every_verb_prints_one_document_whose_fields_are_documented(self):
+        verbs = re.findall(r"^  ([a-z]+) ", self.run_it("--help")[0], re.M)
+        self.assertEqual(set(verbs), {verb for verb, _ in self.LIST})
+        here = os.path.dirname(os.path.abspath(__file__))
+        with open(os.path.join(here, "..", "..", "docs", "json.md"), encoding="utf-8") as f:
+            sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", f.read(), re.M | re.S))
+        distribution = "count exact min mean p50 p90 p99 p99.9 max half".split()
+        for verb, args in self.LIST:
+            with self.subTest(args):
+                done = subprocess.run([GMPSIM, *args, "--json"], stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, cwd=self.folder.name, check=False)
+                if verb == "plot" and b"gnuplot" in done.stderr:
+                    continue  # not installed here
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                value = json.loads(done.stdout)
+                if verb == "query":
+                    continue  # its fields are the user's
+                for field in set(self.fields(value)) - set(distribution):
+                    self.assertIn("`%s`" % field, sections[verb])
+
+    def test_a_query_has_the_types_of_its_columns(self):
+        out, _ = self.run_it("query", "x.db", "--json", "SELECT 1 AS a, 1.5 AS b, 'x' AS c,"
+                             " 9e999 AS d; SELECT 9007199254740993 AS e")
+        self.assertEqual(json.loads(out), [{"a": 1, "b": 1.5, "c": "x", "d": None},
+                                           {"e": 9007199254740993}])
+
+    def test_a_diff_has_both_values(self):
+        out = json.loads(self.run_it("diff", "x.db", "1", "2", "--json")[0])
+        self.assertFalse(out["same"])
+        self.assertIn({"section": "settings and result", "name": "seed", "a": "1", "b": "2"},
+                      [{**d, "a": str(d["a"]), "b": str(d["b"])} for d in out["differences"]])
+        out = json.loads(self.run_it("diff", "x.db", "1", "1", "--json")[0])
+        self.assertTrue(out["same"])
+        self.assertEqual(out["differences"], [])
+
+
+class Progress(Case):
+    FOREVER = {"name": "for ever", "why": "test", "procs": 2, "funcs": {"f": [
+        {"loop": "forever", "do": [{"cpu": "1us"}, {"gosched": True}]}]},
+               "main": [{"go": "f", "count": 4}, {"sleep": "100h"}]}
+
+    def setUp(self):
+        super().setUp()
+        with open(self.path("forever.json"), "w", encoding="utf-8") as f:
+            json.dump(self.FOREVER, f)
+
+    def on_a_terminal(self, *args):
+        """What comes on stderr, a terminal, until the line of progress or the end is there."""
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([GMPSIM, *args], stdout=subprocess.DEVNULL, stderr=theirs,
+                              cwd=self.folder.name, start_new_session=True) as child:
+            os.close(theirs)
+            text = b""
+            try:
+                while b"\x1b[K" not in text:
+                    text += os.read(ours, 4096)
+            except OSError:
+                pass  # the other end is closed
+            os.close(ours)
+            try:
+                os.killpg(child.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        return text.decode()
+
+    def test_long_work_on_a_terminal_says_how_far_it_is(self):
+        for args, want in (
+                (["run", "forever.json"],
+                 r"^\rgmpsim run virtual time [\d.]+\w+, [\d.]+ M records/s"),
+                (["run", "forever.json", "--until", "1h", "--db", "x.db"],
+                 r"^\rgmpsim run \[ {30}\]   0% virtual time .* of 3600.0s, "),
+                (["run", "forever.json", "--runs", "3", "--prints"], r"run 1 of 3: virtual time"),
+                (["whatif", "forever.json", "--jobs", "2"],
+                 r"^\rwhatif \[ {30}\]   0% 0 of 5 runs"),
+                (["scenarios", "check", "forever.json"], r"1 of 1, for ever: virtual time"),
+                (["inspect", "forever.json", "--at", "50m"], r"gmpsim inspect \[.*of 3000.0s")):
+            with self.subTest(args):
+                self.assertRegex(self.on_a_terminal(*args), want)
+
+    def test_short_work_says_nothing(self):
+        self.assertEqual(self.on_a_terminal("run", "service.json"), "")
+
+    def test_without_a_terminal_there_is_nothing(self):
+        with subprocess.Popen([GMPSIM, "run", "forever.json"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, cwd=self.folder.name) as child:
+            with self.assertRaises(subprocess.TimeoutExpired):
+                child.wait(2)
+            child.kill()
+            self.assertEqual(child.stderr.read(), b"")
+
+
 class Run(Case):
     def test_prints_alone(self):
         self.assertEqual(self.run_it("run", "--prints", "hello.json"), ("hello\n", ""))
@@ -166,13 +296,26 @@ class Run(Case):
         times = [r["time_ns"] for r in records]
         self.assertGreater(times[-1], times[0])
 
-    def test_a_line_per_record(self):
-        _, err = self.run_it("run", "hello.json", "--trace-ops", "--jsonl", "x.jsonl")
+    def test_a_line_per_atomic_operation_and_record(self):
+        plain = json.loads(self.run_it("run", "service.json", "--json")[0])
+        out, err = self.run_it("run", "service.json", "--json", "--trace-ops", "--jsonl",
+                               "x.jsonl")
+        self.assertEqual(json.loads(out), plain)
+        ops = [line for line in err.splitlines() if " == " not in line]
+        begins = re.compile(r" *(\d+) +\d+\.\d{6}us M\d+ +(?:P\d+|-) +"
+                            r"(?:load|store|cas|xchg|xchg8|add|or|and) +(?:sc|acq|rel|rlx) +\w")
+        ends = re.compile(r"\w+\.[ch]:\d+$")
+        for number, line in enumerate(ops, 1):
+            self.assertEqual(int(begins.match(line).group(1)), number)
+            self.assertRegex(line.rsplit(" ", 1)[1], ends)
+        self.assertTrue(any(re.search(r"cas +rel +pp->runqhead \[P\d\] +\d+ -> \d+ ", line)
+                            for line in ops))
+        self.assertTrue(any(re.search(r"gp->atomicstatus \[g\d+\] +1 -> 2 ", line)
+                            for line in ops))
         with open(self.path("x.jsonl"), encoding="utf-8") as f:
             events = [json.loads(line)["event"] for line in f]
-        self.assertEqual(len(err.splitlines()), len(events))
-        for line, event in zip(err.splitlines(), events):
-            self.assertIn(event, line)
+        told = [line.split(" == ")[1].split()[0] for line in err.splitlines() if " == " in line]
+        self.assertEqual(told, events)
 
     def test_perfetto(self):
         self.run_it("run", "service.json", "--perfetto", "x.json")
@@ -280,6 +423,47 @@ class Inspect(Case):
         self.assertIn("a step back", states[5])  # the mistake
         self.assertIn("the run is over", done.stdout.decode())
         self.assertEqual(len(states), 7)
+
+    def step(self, *args, commands):
+        done = subprocess.run([GMPSIM, *args], input=commands.encode(), stdout=subprocess.PIPE,
+                              cwd=self.folder.name, timeout=60, check=True)
+        states = re.split(r"(?<=\n)(?= *\d+ +\d+\.\d{6}us )", done.stdout.decode())
+        return [s for s in states if re.match(r" *\d+ ", s)]
+
+    def test_stepping_by_operations(self):
+        states = self.step("inspect", "service.json", "--after-op", "1000", "--stepwise",
+                           commands="n\nn\nb\nop 1002\nop 999\n")
+        numbers = [int(s.split()[0]) for s in states]
+        self.assertEqual(numbers, [1000, 1001, 1002, 1001, 1002, 999])
+        self.assertEqual(states[1], states[3])
+        self.assertEqual(states[2], states[4])
+        _, lines = self.run_it("run", "service.json", "--trace-ops")
+        traced = {line.split()[0]: line for line in lines.splitlines() if " == " not in line}
+        for state in states:
+            self.assertEqual(state.splitlines()[0], traced[state.split()[0]])
+
+    def test_stepping_by_records(self):
+        states = self.step("run", "service.json", "--step", commands="n\n" * 30 + "b\n" * 29)
+        self.assertEqual(len(states), 59)
+        self.assertEqual(states[:29], states[30:][::-1])
+
+    def test_a_state_after_an_operation(self):
+        def look(n):
+            return json.loads(self.run_it("inspect", "service.json", "--after-op", str(n),
+                                          "--json")[0])
+        self.assertEqual(look(3000), look(3000))
+        self.assertLess(look(1000)["time_ns"], look(4000)["time_ns"])
+        _, err = self.run_it("inspect", "hello.json", "--after-op", "999999")
+        self.assertIn("had ended", err)
+        _, err = self.run_it("inspect", "hello.json", "--after-op", "9", "--at", "1ms", status=2)
+        self.assertIn("not both", err)
+
+    def test_timers(self):
+        state = json.loads(self.run_it("inspect", "service.json", "--at", "2ms", "--json")[0])
+        sleepers = {g["goid"] for g in state["goroutines"] if g["reason"] == "sleep"}
+        timers = {t["goid"] for p in state["ps"] for t in p["timers"]}
+        self.assertGreater(len(sleepers), 3)
+        self.assertLessEqual(len(sleepers - timers), 2)  # on the way to sleep, or just woken
 
     def test_after_the_end(self):
         _, err = self.run_it("inspect", "hello.json", "--at", "1s")

@@ -82,6 +82,69 @@ TEST_CASE(Run, LookingOnTheWayDoesNotChangeIt)
     scenario_free(s);
 }
 
+struct heard {
+    uint64_t ops, records, last_ps[64], failed_cas;
+};
+
+static void hear_op(void *arg, const struct traced_op *op)
+{
+    struct heard *h = arg;
+    CHECK_EQ(op->number, ++h->ops);
+    CHECK(op->m < 64);
+    CHECK(op->time_ps >= h->last_ps[op->m]); /* an M's own operations are in order */
+    h->last_ps[op->m] = op->time_ps;
+    if (strcmp(op->site->op, "load") == 0)
+        CHECK_EQ(op->before, op->after);
+    if (!op->done) {
+        h->failed_cas++;
+        CHECK_EQ(op->before, op->after);
+        CHECK(op->before != op->wanted);
+    }
+}
+
+static void hear_record(void *arg, const struct event_rec *rec)
+{
+    struct heard *h = arg;
+    h->records += rec->type < EV_COUNT;
+}
+
+TEST_CASE(Run, ATracedRunIsTheSameRunStoppedOrNot)
+{
+    struct run_opts o;
+    struct failure f = {0};
+    struct scenario *s = load(workers, &o);
+    static const int releases[] = {13, 19, 27};
+    for (int i = 0; i < 3; i++) {
+        struct heard h = {0};
+        const struct traced_to to = {.op = hear_op, .event = hear_record, .arg = &h};
+        uint64_t stops = 0, all = 0, plain;
+        CHECK(run_opts_of(&f, s, releases[i], &o));
+        o.cpus = i == 1 ? 1 : 0;
+        CHECK(run_all(&f, &r, &o));
+        plain = r.result.fingerprint;
+        run_free(&r);
+        o.traced = &to;
+        CHECK(run_all(&f, &r, &o));
+        CHECK_EQ(r.result.fingerprint, plain);
+        CHECK(h.ops > 1000);
+        CHECK(h.records > 100);
+        all = h.ops;
+        run_free(&r);
+        h = (struct heard){0};
+        CHECK(run_start(&f, &r, &o));
+        while (run_after_op(&r, h.ops + 7)) {
+            CHECK_EQ(h.ops, 7 * ++stops);
+            CHECK_EQ(traced_count(), h.ops);
+        }
+        run_end(&r);
+        CHECK_EQ(h.ops, all);
+        CHECK_EQ(stops, all / 7);
+        CHECK_EQ(r.result.fingerprint, plain);
+        run_free(&r);
+    }
+    scenario_free(s);
+}
+
 TEST_CASE(Run, ADeadlockNamesWhoWaitsForWhat)
 {
     struct run_opts o;

@@ -109,7 +109,7 @@ static void build_world(void)
     gs = host_alloc((GS + 1) * sizeof *gs, 64);
     nobody = &gs[0];
     for (uint64_t i = 0; i <= GS; i++) {
-        gs[i].goid = i;
+        gs[i].goid = (uint32_t)i;
         a_init(&gs[i].atomicstatus, (uint32_t)Grunnable);
         taken[i] = 0;
     }

@@ -83,6 +83,31 @@ TEST_CASE(Cgo, ExtraMsAreUsedAgain)
     }
 }
 
+/* Since 1.21 a thread that has called back keeps its M: the goroutine stays in a system call and
+ * counts, before it was dead until the next callback. */
+TEST_CASE(Cgo, ABoundThreadStaysInItsSystemCall)
+{
+    int f = callback();
+    as_func(&a, "main", 0, 4);
+    for (int i = 0; i < 2; i++) {
+        as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 1);
+        as_const(&a, 0, 1);
+        foreign(f, 0, 1000);
+        as_send(&a, ch, 0);
+        as_obj(&a, OP_WGWAIT, wg);
+        as_sleep(&a, 1000000);
+        as_op(&a, OP_NUMGOROUTINE, 0, 0, 0, 0, 0);
+        as_print1(&a, "%d ", 0);
+    }
+    finish();
+    EACH_RELEASE(rel)
+    {
+        as_run(&r, &a, (struct as_opts){.release = rel, .procs = 2});
+        CHECK_STR(r.text, "");
+        CHECK_STR(r.out, rel >= 21 ? "2 2 4" : "1 1 4");
+    }
+}
+
 /* The thread is made and burns its time while main goes on: the C call comes back at once. */
 TEST_CASE(Cgo, TheMakerDoesNotWait)
 {

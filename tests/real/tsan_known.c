@@ -7,10 +7,6 @@ const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {
     return
-        /* gp->owner is bookkeeping for the checks of the virtual host. runqput clears it after its
-         * CAS, when a thief may already have set it. Nobody else reads it. */
-        "race:^runq_own$\n"
-        "race:^runq_disown$\n"
         /* The next of a worker that another M pops meanwhile: the counter beside the head makes
          * the exchange fail, and what was read is thrown away. */
         "race:^workers_pop$\n"

@@ -250,6 +250,53 @@ class Trouble(Case):
             _, err = self.run_it(*args, status=2)
             self.assertIn("the store has version 99", err)
 
+    def an_old_store(self):
+        here = os.path.dirname(os.path.abspath(__file__))
+        path = self.path("old.db")
+        with open(os.path.join(here, "store_v1.sql"), encoding="utf-8") as f:
+            db = sqlite3.connect(path)
+            db.executescript(f.read())
+            db.close()
+        self.assertEqual(self.sql("PRAGMA user_version", path), [(1,)])
+        return path
+
+    def test_an_older_version_is_read_as_it_is(self):
+        old = self.an_old_store()
+        out, _ = self.run_it("query", old, "SELECT verdict, fingerprint FROM runs")
+        self.assertEqual(out.split("\t")[0], "finished")
+        self.assertEqual(self.sql("PRAGMA user_version", old), [(1,)])
+
+    def test_an_older_version_is_migrated_when_a_run_is_added(self):
+        old, here = self.an_old_store(), "SELECT * FROM %s WHERE run = 1"
+        tables = ("counters", "quantiles", "groups", "spans", "samples", "g_transitions")
+        before = [self.sql(here % table, old) for table in tables]
+        self.assertTrue(all(before))
+        self.run_it("run", "small.json", "--db", old)
+        self.assertEqual([self.sql(here % table, old) for table in tables], before)
+        self.assertEqual(self.sql("SELECT id, verdict FROM runs", old),
+                         [(1, "finished"), (2, "finished")])
+        # ... to exactly what a new file has
+        def schema(path):
+            rows = self.sql("SELECT type, name, sql FROM sqlite_master ORDER BY type, name", path)
+            return [(*row[:2], "".join((row[2] or "").split())) for row in rows]
+        self.assertEqual(schema(old), schema(self.db))
+        self.assertEqual(self.sql("PRAGMA user_version", old), self.sql("PRAGMA user_version"))
+        self.assertEqual(self.sql("PRAGMA integrity_check", old), [("ok",)])
+        self.assertEqual(self.sql("PRAGMA foreign_key_check", old), [])
+        line = self.sql("SELECT repeat FROM schedules WHERE run = 2", old)[0][0]
+        self.run_it(*line.split()[1:])
+
+    def test_a_migration_that_fails_leaves_the_file_as_it_was(self):
+        old = self.an_old_store()
+        db = sqlite3.connect(old)
+        db.execute("DROP TABLE schedules")  # the second version's first step cannot work
+        db.commit()
+        db.close()
+        _, err = self.run_it("run", "small.json", "--db", old, status=2)
+        self.assertIn("schedules", err)
+        self.assertEqual(self.sql("PRAGMA user_version", old), [(1,)])
+        self.assertEqual(self.sql("SELECT count(*) FROM runs", old), [(1,)])
+
     def test_files_that_are_something_else(self):
         other = self.path("other.db")
         db = sqlite3.connect(other)

@@ -26,10 +26,11 @@ ARROWS = {
     "model": [],  # <host.h> and the C library's plain headers, see below
     "sim/base": [],
     "sim/virt": ["sim/base"],
+    "sim/traced": ["sim/virt", "sim/base"],
     "sim/real": ["sim/base"],
     "sim/explore": ["sim/virt", "sim/base"],
     "scenarios": MODEL_WINDOW + ["sim/base"],
-    "run": ["include", "model", "sim/base", "sim/virt", "scenarios"],
+    "run": ["include", "model", "sim/base", "sim/virt", "sim/traced", "scenarios"],
     "replay": MODEL_WINDOW + ["sim/base", "scenarios", "run"],
     "plots": [],
     "cli": ["*"],

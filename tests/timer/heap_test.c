@@ -214,7 +214,13 @@ struct shared {
 
 enum { SHARED = 24, WORKERS = 4, ROUNDS = 300 };
 static struct shared *shared;
-static ATOMIC(int32_t) workers_left;
+/* How the Ms of a test take turns. */
+static struct {
+    ATOMIC(int32_t) workers_left;
+    ATOMIC(uint32_t) phase; /* odd: no timer is due later than BOUND */
+    ATOMIC(int32_t) turn;   /* rounds begun */
+    ATOMIC(int32_t) moved_turn;
+} * turns;
 
 static void on_shared(void *arg, uint64_t seq, int64_t delay)
 {
@@ -258,8 +264,8 @@ static void worker(struct m *mp)
         if (rng_below(&r, 2) == 0)
             look();
     }
-    a_add(&workers_left, -1);
-    while (a_load(&workers_left) > 0)
+    a_add(&turns->workers_left, -1);
+    while (a_load(&turns->workers_left) > 0)
         look();
 }
 
@@ -277,7 +283,8 @@ static void several_ms(void *arg)
     shared = host_alloc(SHARED * sizeof *shared, 64);
     for (int i = 0; i < SHARED; i++)
         timer_init(&shared[i].t, on_shared, &shared[i]);
-    a_init(&workers_left, WORKERS);
+    turns = host_alloc(sizeof *turns, 64);
+    a_init(&turns->workers_left, WORKERS);
     lock(&sched->lock);
     while (pidleget() != NULL)
         ; /* the workers take the Ps themselves */
@@ -309,9 +316,8 @@ TEST_CASE(TimerHeap, SeveralMsSetStopAndRun)
 /* ---- somebody reads wakeTime while the owner adjusts (1.23+; older releases were too late for a
  * moment) ---- */
 
-static ATOMIC(uint32_t) phase; /* odd: no timer is due later than BOUND */
 enum { BOUND = 1000000000 };
-static struct naive pair[2];
+static struct naive *pair;
 
 static void never(void *arg, uint64_t seq, int64_t delay)
 {
@@ -325,10 +331,10 @@ static void observer(void *arg)
 {
     struct m *mp = arg;
     acquirep(rt->allp[1]);
-    while (a_load(&workers_left) > 0) {
-        uint32_t before = a_load(&phase);
+    while (a_load(&turns->workers_left) > 0) {
+        uint32_t before = a_load(&turns->phase);
         int64_t wake = timers_wakeTime(rt->allp[0]);
-        uint32_t after = a_load(&phase);
+        uint32_t after = a_load(&turns->phase);
         expect(before != after || before % 2 == 0 || (wake != 0 && wake <= BOUND),
                "wakeTime was too late for a moment");
     }
@@ -339,8 +345,10 @@ static void observer(void *arg)
 static void adjuster(void *arg)
 {
     schedinit(arg);
-    a_init(&workers_left, 1);
-    a_init(&phase, 0u);
+    turns = host_alloc(sizeof *turns, 64);
+    pair = host_alloc(2 * sizeof *pair, 64);
+    a_init(&turns->workers_left, 1);
+    a_init(&turns->phase, 0u);
     struct m *mp = host_alloc(sizeof *mp, 64);
     m_init(mp, 1, MSTART_LOOP);
     lock(&sched->lock);
@@ -354,17 +362,17 @@ static void adjuster(void *arg)
     struct timers *ts = timers_own();
     for (int i = 0; i < 300; i++) {
         (void)timer_reset(&pair[1].t, BOUND - i, 0);
-        a_add(&phase, 1);
+        a_add(&turns->phase, 1);
         timers_lock(ts);
         adjust(ts, 0, /*force*/ true);
         timers_unlock(ts);
-        a_add(&phase, 1);
+        a_add(&turns->phase, 1);
         (void)timer_reset(&pair[1].t, 3 * (int64_t)BOUND, 0);
         timers_lock(ts);
         adjust(ts, 0, /*force*/ true);
         timers_unlock(ts);
     }
-    a_store(&workers_left, 0);
+    a_store(&turns->workers_left, 0);
     host_stop();
 }
 
@@ -377,8 +385,6 @@ TEST_CASE(TimerHeap, WakeTimeIsNeverLateWhileTheOwnerAdjusts)
 
 /* The same race from the other side: a timer that is moved to an earlier place during one adjust is
  * seen when both are over. */
-static ATOMIC(int32_t) turn; /* rounds begun */
-static ATOMIC(int32_t) moved_turn;
 
 static void mover(void *arg)
 {
@@ -387,12 +393,12 @@ static void mover(void *arg)
     acquirep(rt->allp[mp->id]);
     rng_init(&r, 11, RNG_USER, 0);
     for (int i = 1; i <= 400; i++) {
-        while (a_load(&turn) < i)
+        while (a_load(&turns->turn) < i)
             procyield(1);
         for (uint64_t n = rng_below(&r, 60); n > 0; n--)
             work(op);
         (void)timer_reset(&pair[1].t, BOUND, 0);
-        a_store(&moved_turn, i);
+        a_store(&turns->moved_turn, i);
     }
     thread_exit();
 }
@@ -400,8 +406,10 @@ static void mover(void *arg)
 static void adjust_in_turns(void *arg)
 {
     schedinit(arg);
-    a_init(&turn, 0);
-    a_init(&moved_turn, 0);
+    turns = host_alloc(sizeof *turns, 64);
+    pair = host_alloc(2 * sizeof *pair, 64);
+    a_init(&turns->turn, 0);
+    a_init(&turns->moved_turn, 0);
     struct m *mp = host_alloc(sizeof *mp, 64);
     m_init(mp, 1, MSTART_LOOP);
     lock(&sched->lock);
@@ -418,12 +426,12 @@ static void adjust_in_turns(void *arg)
         timers_lock(ts);
         adjust(ts, 0, /*force*/ true);
         timers_unlock(ts);
-        a_store(&turn, i);
+        a_store(&turns->turn, i);
         work_n(op, 30);
         timers_lock(ts);
         adjust(ts, 0, /*force*/ true);
         timers_unlock(ts);
-        while (a_load(&moved_turn) < i)
+        while (a_load(&turns->moved_turn) < i)
             procyield(1);
         int64_t wake = wakeTime_v2(ts);
         expect(wake != 0 && wake <= BOUND, "a move was lost");
@@ -560,7 +568,7 @@ static void stale_runner(void *arg)
 {
     struct m *mp = arg;
     acquirep(rt->allp[mp->id]);
-    while (a_load(&workers_left) > 0)
+    while (a_load(&turns->workers_left) > 0)
         (void)timers_check(rt->allp[0], 0);
     thread_exit();
 }
@@ -590,7 +598,8 @@ static void stale_owner(void *arg)
     struct rng r;
     schedinit(arg);
     rng_init(&r, 3, RNG_USER, 0);
-    a_init(&workers_left, 1);
+    turns = host_alloc(sizeof *turns, 64);
+    a_init(&turns->workers_left, 1);
     stale = chan_timer(1000000);
     lock(&stale->c->lock);
     blockTimerChan(stale->c); /* as if a G waited: the heap is in charge */
@@ -606,7 +615,7 @@ static void stale_owner(void *arg)
     }
     for (int i = 0; i < 400; i++)
         stale_round(&r);
-    a_store(&workers_left, 0);
+    a_store(&turns->workers_left, 0);
     host_stop();
 }
 

@@ -133,26 +133,6 @@ TEST_CASE(Costs, ALineCostsMoreAfterAnotherCpuHadIt)
     world_end();
 }
 
-static void outside(void *arg)
-{
-    static struct line l;
-
-    (void)arg;
-    took[0] = TOOK(a_add(&l.word, 1u));
-    took[1] = TOOK(a_load_rlx(&l.word));
-}
-
-TEST_CASE(Costs, MemoryOutsideTheWorldIsNeverShared)
-{
-    distinct_costs();
-    world_begin(&(struct vm_opts){0}, 0);
-    world_thread(outside, NULL);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
-    CHECK_EQ(took[0], 1000 + ATOMIC_add);
-    CHECK_EQ(took[1], 1000 + ATOMIC_load_rlx);
-    world_end();
-}
-
 /* ---- other verbs ---- */
 
 static ATOMIC(uint32_t) * key;

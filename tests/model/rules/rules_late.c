@@ -310,6 +310,148 @@ static void spends_credit(struct m *mp)
 
 TEST_CASE(Rules, CreditIsSpentOnce) { each_release(spends_credit); }
 
+/* Up to 1.15 a P runs its own worker and no other. */
+static void binds_workers(struct m *mp)
+{
+    struct gcController *c = &rt->gc;
+    struct p *pp = rt->allp[1];
+    struct g *own = g_of(Gwaiting), *late = g_of(Gwaiting);
+    (void)mp;
+    own->opobj = late->opobj = pp;
+    CHECK(bound_worker_parked(own));
+    CHECK(!bound_worker_parked(late)); /* came back too late: the P has one */
+    CHECK(bound_worker_parked(own));   /* parks again, with nothing to attach to */
+    own->group = pp->id + 1;
+    CHECK(worker_p(own) == pp);
+    a_store(&c->blackenEnabled, 1);
+    a_store(&c->remaining, 1 << 20);
+    a_store(&c->dedicatedNeeded, 2);
+    CHECK(gc_findRunnableWorker(rt->allp[2], 1) == NULL);
+    CHECK_EQ(a_peek(&c->dedicatedNeeded), 2);
+    CHECK(gc_findRunnableWorker(pp, 1) == own);
+    CHECK_EQ(pp->gc.mode, gcDedicated);
+    CHECK_EQ(readgstatus(own), Grunnable);
+    a_store(&own->atomicstatus, (uint32_t)Gwaiting);
+    a_store(&c->dedicatedNeeded, 0);
+    CHECK(gc_findRunnableWorker(pp, 1) == NULL); /* nobody is needed */
+    lock(&sched->lock);
+    p_destroy(pp);
+    unlock(&sched->lock);
+    CHECK(sched->runq.tail == own && readgstatus(own) == Grunnable);
+    CHECK(a_peek(&pp->gc.bgWorker) == NULL);
+}
+
+TEST_CASE(Rules, AWorkerOfAPRunsThereAlone)
+{
+    for (int release = 13; release <= 15; release++)
+        world(release, PROCS, &(struct vm_opts){0}, binds_workers);
+}
+
+static uint32_t status_inside;
+static void look_inside(struct p *pp)
+{
+    (void)pp;
+    status_inside = readgstatus(a_own(&getm()->curg));
+}
+
+static void waits_in_barrier(struct m *mp)
+{
+    struct g *gp = g_of(Grunning);
+    a_store(&mp->curg, gp);
+    ragged_barrier(gp, look_inside, waitReasonGCMarkTermination);
+    CHECK_EQ(status_inside, Gwaiting); /* so that a worker who wants to scan it can */
+    CHECK_EQ(readgstatus(gp), Grunning);
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(Rules, TheBarriersCallerCallsItselfWaiting) { each_release(waits_in_barrier); }
+
+static void hands_world_over(struct m *mp)
+{
+    struct g *gp = g_of(Grunning), *waiter = g_of(Gwaiting);
+    struct sudog s = {.g = waiter};
+    struct semaRoot *root = rootFor(&rt->worldsema);
+    a_store(&mp->curg, gp);
+    a_store(&sched->nmspinning, 1); /* no M comes for the waiter */
+    a_store(&rt->worldsema, 0u);
+    a_store(&rt->gcsema, 0u);
+    a_add(&root->nwait, 1);
+    sema_queue(root, &rt->worldsema, &s, false);
+    release_world(gp);
+    CHECK_EQ(readgstatus(waiter), Grunnable);
+    CHECK_EQ(s.ticket, prof->release >= 16); /* before, whoever comes first has it */
+    CHECK_EQ(a_peek(&rt->worldsema), prof->release < 16);
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(Rules, TheWorldIsHandedOverSince116) { each_release(hands_world_over); }
+
+/* ---- the return from a system call ---- */
+
+/* Somebody holds the scan bit for ever: how far does the G come? */
+static void returns_to_a_held_bit(struct m *mp)
+{
+    struct g *gp = g_of(Grunning);
+    a_store(&mp->curg, gp);
+    a_store(&gp->m, mp);
+    entersyscall(gp);
+    a_store(&gp->atomicstatus, (uint32_t)Gsyscall | Gscan);
+    (void)exitsyscall(gp);
+}
+
+TEST_CASE(Rules, TheTickComesBeforeRunning)
+{
+    for (int release = 13; release <= 27; release++) {
+        CHECK_EQ(world_until(10000000, release, PROCS, &(struct vm_opts){0}, returns_to_a_held_bit),
+                 VM_TIME);
+        CHECK_EQ(a_peek(&rt->allp[0]->syscalltick), release <= 25); /* then: running, P, tick */
+        vm_free();
+    }
+}
+
+/* ---- the spin-bit mutex ---- */
+
+/* Twenty times: a locked word with one sleeper, who is not really there. */
+static int64_t unlock_ns(struct mutex *l, struct m *sleeper, void (*fn)(struct mutex *))
+{
+    int64_t before = nanotime();
+    for (int i = 0; i < 20; i++) {
+        sleeper->mWaitNext = 0;
+        a_store(&sleeper->waitsema, 0u);
+        a_store(&l->word, (uint64_t)LOCKED | SLEEPING | ((uint64_t)sleeper->id + 1) << HEAD_SHIFT);
+        fn(l);
+    }
+    return nanotime() - before;
+}
+
+/* What Go does, operation by operation: the first exchange of the list cannot succeed, because it
+ * expects the word without the bit that was just set in it. */
+static void unlock_as_go(struct mutex *l)
+{
+    (void)a_xchg8(&l->word, 0);
+    uint64_t v = a_load(&l->word);
+    (void)cheaprandn(16);
+    CHECK(a_cas(&l->word, v, v | STACK_LOCKED));
+    CHECK(!a_cas(&l->word, v, (uint64_t)0));
+    v = a_load(&l->word);
+    CHECK(a_cas(&l->word, v, (uint64_t)0));
+    semawakeup(rt->ms[0]);
+}
+
+static void unlocks(struct m *mp)
+{
+    struct mutex l = {0};
+    if (!prof->spinbit)
+        return;
+    (void)unlock_ns(&l, mp, unlock_as_go); /* cache lines come here */
+    int64_t model = unlock_ns(&l, mp, unlock_spinbit), go = unlock_ns(&l, mp, unlock_as_go);
+    CHECK_LE(model, go + 2); /* an exchange more or less would be 100 ns */
+    CHECK_LE(go, model + 2);
+    CHECK_EQ(a_peek(&l.word), 0);
+}
+
+TEST_CASE(Rules, AnUnlockTriesTheListOnceInVain) { each_release(unlocks); }
+
 /* ---- the quota ---- */
 
 static int32_t default_procs;

@@ -19,7 +19,8 @@ static void on_m0(void *arg)
     body(mp);
 }
 
-static void world(int release, int32_t procs, const struct vm_opts *o, void (*fn)(struct m *))
+static enum vm_why world_until(uint64_t until_ps, int release, int32_t procs,
+                               const struct vm_opts *o, void (*fn)(struct m *))
 {
     static const struct program empty;
     static struct profile profile;
@@ -37,7 +38,12 @@ static void world(int release, int32_t procs, const struct vm_opts *o, void (*fn
     struct hostm *hm = core_rules.init(
         &(struct world_opts){.profile = &profile, .program = &empty, .procs = procs}, &arg);
     vm_start(hm, on_m0, arg);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    return vm_run(until_ps);
+}
+
+static void world(int release, int32_t procs, const struct vm_opts *o, void (*fn)(struct m *))
+{
+    CHECK_EQ(world_until(UINT64_MAX, release, procs, o, fn), VM_IDLE);
     vm_free();
 }
 
@@ -50,7 +56,7 @@ static void each_release(void (*fn)(struct m *))
 static struct g *g_of(uint32_t status)
 {
     struct g *gp = host_alloc(sizeof *gp, 64);
-    gp->goid = ++ids;
+    gp->goid = (uint32_t)++ids;
     a_init(&gp->atomicstatus, status);
     return gp;
 }
@@ -561,6 +567,8 @@ static void looks_for_gc(struct m *mp)
     rt->gc.workers[0] = worker;
     rt->gc.nworkers = worker->group = 1;
     workers_push(worker);
+    for (int i = 0; i < PROCS; i++)
+        a_store(&rt->allp[i]->gc.bgWorker, worker); /* up to 1.15 it is the P's */
     a_store(&rt->gc.blackenEnabled, 1);
     a_store(&rt->gc.remaining, 1 << 20);
     rt->gc.idleMax = 1;
