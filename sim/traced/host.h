@@ -135,8 +135,8 @@ static inline void tr_emit_(enum event_type type, uint32_t g, uint64_t a, uint32
                                   .b = b,
                                   .g = g,
                                   .type = (uint16_t)type,
-                                  .m = vm_hot.front->m,
-                                  .p = vm_hot.front->p,
+                                  .m = (uint16_t)vm_hot.front->who,
+                                  .p = (uint16_t)(vm_hot.front->who >> 16),
                                   .c = c});
 }
 

@@ -35,8 +35,8 @@ void traced_stop_now(void)
 void tr_op_(struct traced_op *op)
 {
     op->number = ++count;
-    op->m = vm_hot.front->m;
-    op->p = vm_hot.front->p;
+    op->m = (uint16_t)vm_hot.front->who;
+    op->p = (uint16_t)(vm_hot.front->who >> 16);
     if (to.op != NULL)
         to.op(to.arg, op);
     if (count == stop_after)
