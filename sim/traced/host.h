@@ -130,14 +130,7 @@ static inline void tr_done_(const struct tr_step_ *s, const struct traced_site *
 static inline void tr_emit_(enum event_type type, uint32_t g, uint64_t a, uint32_t b, uint16_t c)
 {
     vm_emit_(type, g, a, b, c);
-    tr_event_(&(struct event_rec){.time = vm_hot.now,
-                                  .a = a,
-                                  .b = b,
-                                  .g = g,
-                                  .type = (uint16_t)type,
-                                  .m = (uint16_t)vm_hot.front->who,
-                                  .p = (uint16_t)(vm_hot.front->who >> 16),
-                                  .c = c});
+    tr_event_();
 }
 
 #endif

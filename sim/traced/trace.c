@@ -43,8 +43,9 @@ void tr_op_(struct traced_op *op)
         traced_stop_now();
 }
 
-void tr_event_(const struct event_rec *rec)
+void tr_event_(void)
 {
-    if (to.event != NULL)
-        to.event(to.arg, rec);
+    struct event_rec rec;
+    if (to.event != NULL && event_log_last(&vm_log_, &rec, 1) == 1)
+        to.event(to.arg, &rec);
 }

@@ -50,6 +50,6 @@ uint64_t traced_count(void);
 
 /* For host.h. */
 void tr_op_(struct traced_op *op);
-void tr_event_(const struct event_rec *rec);
+void tr_event_(void); /* the record that was just made */
 
 #endif
