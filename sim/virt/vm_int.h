@@ -132,9 +132,16 @@ struct vm_fds {
     struct vm_thread *pollers, *pollers_tail;
 };
 
+/* What vm_alloc_ gives the model; addresses. */
+enum { VM_CHUNK = 16384 };
+struct vm_chunk {
+    uintptr_t at, end;
+};
+
 struct vm_world {
     bool exists;
     struct arena arena;
+    struct vm_chunk chunk;
     unsigned long long *lines; /* the masks of hot.h; the first is the arena's first line's */
     struct stackpool stacks;
     struct eventq queue;

@@ -55,6 +55,8 @@ TEST_CASE(Run, TimesOfPsAndGroupsAddUp)
     scenario_free(s);
 }
 
+/* The host's queue of events grows while the program runs, and a little earlier when somebody
+ * stops the world: that must not move the model's objects to other places in their cache lines. */
 TEST_CASE(Run, LookingOnTheWayDoesNotChangeIt)
 {
     struct run_opts o;
