@@ -9,12 +9,6 @@ static const size_t arena_max = (size_t)8 << 30;
 
 enum gstate { GS_RUNNABLE, GS_RUNNING, GS_WAITING, GS_SYSCALL };
 
-const char *const p_class_names[PC_COUNT] = {
-    [PC_USER] = "user",    [PC_SCHED] = "scheduler",     [PC_SPIN] = "spinning",
-    [PC_GC] = "gc",        [PC_SYSCALL] = "syscall",     [PC_IDLE] = "idle",
-    [PC_NOCPU] = "no cpu", [PC_THROTTLED] = "throttled",
-};
-
 /* ---- groups: the runtime's, the program's, and one per function for goroutines without ---- */
 
 uint32_t analysis_group(const struct program *p, const struct event_rec *r)

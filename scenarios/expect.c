@@ -30,37 +30,47 @@ struct expect {
     int profiles[SCENARIO_PROFILES_MAX];
     int nprofiles; /* 0: all */
     const char *end, *text, *output;
+    const char **order; /* lines, NULL: none */
+    size_t norder;
     struct blocked *blocked;
     bool has_blocked;
-    struct condition *counters, *spans, *makespan;
+    struct condition *counters, *ps, *spans, *runq_wait, *makespan, *throttled, *nr_throttled;
 };
+
+/* What a condition's number is. */
+enum unit { UNIT_COUNT, UNIT_TIME, UNIT_PERCENT };
 
 /* ---- compiling ---- */
 
 static const char *const ends[] = {"finishes", "deadlock", "fatal", "panic", "threads",
                                    "assert",   "exit",     "leak",  "time",  NULL};
 
-/* "<= 2ms", "== 5". */
-static void parse_condition(struct cc *c, const cJSON *v, struct condition *out, bool duration)
+static bool parse_number(const char *s, enum unit unit, int64_t *value)
+{
+    int used = 0;
+    if (unit == UNIT_TIME && json_parse_duration(s, value))
+        return true;
+    if (sscanf(s, "%" SCNd64 "%n", value, &used) != 1)
+        return false;
+    return strcmp(s + used, unit == UNIT_PERCENT ? "%" : "") == 0;
+}
+
+/* "<= 2ms", "== 5", "< 10%". */
+static void parse_condition(struct cc *c, const cJSON *v, struct condition *out, enum unit unit)
 {
     const char *s = json_string(c->doc, v);
     static const char *const longest[] = {"<=", ">=", "==", "<", ">"};
     static const enum relation rel[] = {REL_LE, REL_GE, REL_EQ, REL_LT, REL_GT};
+    static const char *const wants[] = {">= 5", "< 2ms", "< 10%"};
     for (int i = 0; i < 5; i++) {
         size_t n = strlen(longest[i]);
         if (strncmp(s, longest[i], n) != 0)
             continue;
         out->rel = rel[i];
-        s += n;
-        while (*s == ' ')
-            s++;
-        if (duration && json_parse_duration(s, &out->value))
-            return;
-        int used = 0;
-        if (sscanf(s, "%" SCNd64 "%n", &out->value, &used) == 1 && s[used] == 0)
+        if (parse_number(s + n + strspn(s + n, " "), unit, &out->value))
             return;
     }
-    json_bad(c->doc, v, false, "want a condition such as \"%s\"", duration ? "< 2ms" : ">= 5");
+    json_bad(c->doc, v, false, "want a condition such as \"%s\"", wants[unit]);
 }
 
 /* At the end of a list: *end is where the next one goes. */
@@ -72,41 +82,62 @@ static struct condition *add_condition(struct cc *c, struct condition ***end)
     return k;
 }
 
+const char *const p_class_names[] = {
+    [PC_USER] = "user",    [PC_SCHED] = "scheduler",     [PC_SPIN] = "spinning",
+    [PC_GC] = "gc",        [PC_SYSCALL] = "syscall",     [PC_IDLE] = "idle",
+    [PC_NOCPU] = "no cpu", [PC_THROTTLED] = "throttled", [PC_COUNT] = NULL};
+
 static const char *const counter_names[] = {
 #define COUNTER(name, what) #name,
 #include "model/counters.def"
 #undef COUNTER
     NULL};
 
-static void compile_counters(struct cc *c, const cJSON *o, struct expect *e)
+/* An object of conditions by name. */
+static struct condition *compile_named(struct cc *c, const cJSON *o, const char *const *names,
+                                       enum unit unit)
 {
+    struct condition *first = NULL, **end = &first;
     json_want_object(c->doc, o);
-    json_keys(c->doc, o, counter_names);
-    struct condition **end = &e->counters;
+    json_keys(c->doc, o, names);
     for (const cJSON *v = o->child; v != NULL; v = v->next) {
         struct condition *k = add_condition(c, &end);
         k->name = pool_text(c->pool, v->string);
-        parse_condition(c, v, k, false);
+        parse_condition(c, v, k, unit);
+    }
+    return first;
+}
+
+static void compile_stats(struct cc *c, const cJSON *o, const char *name, struct condition ***end)
+{
+    static const char *const stats[] = {"p50", "p90", "p99", "p99.9", "max", "min", "count", NULL};
+    json_want_object(c->doc, o);
+    json_keys(c->doc, o, stats);
+    for (const cJSON *v = o->child; v != NULL; v = v->next) {
+        struct condition *k = add_condition(c, end);
+        k->name = pool_text(c->pool, name);
+        k->stat = pool_text(c->pool, v->string);
+        parse_condition(c, v, k, strcmp(k->stat, "count") != 0 ? UNIT_TIME : UNIT_COUNT);
     }
 }
 
 static void compile_spans(struct cc *c, const cJSON *o, struct expect *e)
 {
-    static const char *const stats[] = {"p50", "p90", "p99", "p99.9", "max", "min", "count", NULL};
     json_want_object(c->doc, o);
     struct condition **end = &e->spans;
     for (const cJSON *s = o->child; s != NULL; s = s->next) {
         if (names_find(&c->span_names, c->spans, sizeof *c->spans, s->string) < 0)
             json_bad(c->doc, s, true, "no span \"%.60s\" in the program", s->string);
-        json_want_object(c->doc, s);
-        json_keys(c->doc, s, stats);
-        for (const cJSON *v = s->child; v != NULL; v = v->next) {
-            struct condition *k = add_condition(c, &end);
-            k->name = pool_text(c->pool, s->string);
-            k->stat = pool_text(c->pool, v->string);
-            parse_condition(c, v, k, strcmp(k->stat, "count") != 0);
-        }
+        compile_stats(c, s, s->string, &end);
     }
+}
+
+static void compile_order(struct cc *c, const cJSON *list, struct expect *e)
+{
+    json_want_array(c->doc, list);
+    e->order = pool_alloc(c->pool, ((size_t)cJSON_GetArraySize(list) + 1) * sizeof *e->order);
+    for (const cJSON *l = list->child; l != NULL; l = l->next)
+        e->order[e->norder++] = pool_text(c->pool, json_string(c->doc, l));
 }
 
 static void compile_blocked(struct cc *c, const cJSON *list, struct expect *e)
@@ -142,43 +173,69 @@ static const char *compile_output(struct cc *c, const cJSON *v)
     return text;
 }
 
+static const char *compile_end(struct cc *c, const cJSON *v)
+{
+    if (v == NULL)
+        return ends[0];
+    const char *end = json_string(c->doc, v);
+    for (int i = 0; ends[i] != NULL; i++)
+        if (strcmp(ends[i], end) == 0)
+            return ends[i];
+    const char *near = json_nearest(end, ends);
+    json_bad(c->doc, v, false, "unknown end \"%.40s\"; %s \"%s\"", end,
+             near ? "did you mean" : "one is", near ? near : ends[0]);
+}
+
+static struct condition *compile_condition(struct cc *c, const cJSON *v, enum unit unit)
+{
+    struct condition *k = pool_alloc(c->pool, sizeof *k);
+    parse_condition(c, v, k, unit);
+    return k;
+}
+
+/* The keys that are numbers of the whole run. */
+static void compile_numbers(struct cc *c, const cJSON *o, struct expect *e)
+{
+    const cJSON *v;
+    if ((v = json_member(o, "counters")) != NULL)
+        e->counters = compile_named(c, v, counter_names, UNIT_COUNT);
+    if ((v = json_member(o, "ps")) != NULL)
+        e->ps = compile_named(c, v, p_class_names, UNIT_PERCENT);
+    if ((v = json_member(o, "makespan")) != NULL)
+        e->makespan = compile_condition(c, v, UNIT_TIME);
+    if ((v = json_member(o, "throttled")) != NULL)
+        e->throttled = compile_condition(c, v, UNIT_TIME);
+    if ((v = json_member(o, "nr_throttled")) != NULL)
+        e->nr_throttled = compile_condition(c, v, UNIT_COUNT);
+    struct condition **end = &e->runq_wait;
+    if ((v = json_member(o, "runq_wait")) != NULL)
+        compile_stats(c, v, "run-queue wait", &end);
+}
+
 static struct expect *compile_one(struct cc *c, const cJSON *o)
 {
-    static const char *const keys[] = {"profiles", "end",   "text",     "output", "blocked",
-                                       "counters", "spans", "makespan", "why",    NULL};
+    static const char *const keys[] = {"profiles",     "end",       "text",     "output",
+                                       "order",        "blocked",   "counters", "ps",
+                                       "spans",        "runq_wait", "makespan", "throttled",
+                                       "nr_throttled", "why",       NULL};
+    const cJSON *v;
     json_want_object(c->doc, o);
     json_keys(c->doc, o, keys);
     struct expect *e = pool_alloc(c->pool, sizeof *e);
-    const cJSON *v = json_member(o, "profiles");
-    if (v != NULL)
+    if ((v = json_member(o, "profiles")) != NULL)
         e->nprofiles = compile_profiles(c, v, e->profiles);
-    v = json_member(o, "end");
-    e->end = v != NULL ? pool_text(c->pool, json_string(c->doc, v)) : "finishes";
-    int i = 0;
-    while (ends[i] != NULL && strcmp(ends[i], e->end) != 0)
-        i++;
-    if (ends[i] == NULL) {
-        const char *near = json_nearest(e->end, ends);
-        json_bad(c->doc, v, false, "unknown end \"%.40s\"; %s \"%s\"", e->end,
-                 near ? "did you mean" : "one is", near ? near : ends[0]);
-    }
-    v = json_member(o, "text");
-    e->text = v != NULL ? pool_text(c->pool, json_string(c->doc, v)) : NULL;
-    v = json_member(o, "output");
-    e->output = v != NULL ? compile_output(c, v) : NULL;
-    v = json_member(o, "blocked");
-    if (v != NULL)
+    e->end = compile_end(c, json_member(o, "end"));
+    if ((v = json_member(o, "text")) != NULL)
+        e->text = pool_text(c->pool, json_string(c->doc, v));
+    if ((v = json_member(o, "output")) != NULL)
+        e->output = compile_output(c, v);
+    if ((v = json_member(o, "order")) != NULL)
+        compile_order(c, v, e);
+    if ((v = json_member(o, "blocked")) != NULL)
         compile_blocked(c, v, e);
-    v = json_member(o, "counters");
-    if (v != NULL)
-        compile_counters(c, v, e);
-    v = json_member(o, "spans");
-    if (v != NULL)
+    if ((v = json_member(o, "spans")) != NULL)
         compile_spans(c, v, e);
-    v = json_member(o, "makespan");
-    struct condition **end = &e->makespan;
-    if (v != NULL)
-        parse_condition(c, v, add_condition(c, &end), true);
+    compile_numbers(c, o, e);
     return e;
 }
 
@@ -277,6 +334,35 @@ static void check_output(struct check *k, const struct expect *e)
              k->r->out + i);
 }
 
+/* The next line of the output that is this one; *at moves behind it. */
+static bool find_line(const struct run_result *r, size_t *at, const char *line)
+{
+    size_t n = strlen(line);
+    while (*at < r->out_size) {
+        const char *begin = r->out + *at, *end = memchr(begin, '\n', r->out_size - *at);
+        size_t length = end != NULL ? (size_t)(end - begin) : r->out_size - *at;
+        *at += length + 1;
+        if (length == n && memcmp(begin, line, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void check_order(struct check *k, const struct expect *e)
+{
+    size_t at = 0, ignored = 0;
+    for (size_t i = 0; i < e->norder; i++) {
+        if (find_line(k->r, &at, e->order[i]))
+            continue;
+        if (i == 0 || !find_line(k->r, &ignored, e->order[i]))
+            complain(k, "expected the line \"%.80s\"; it was not printed", e->order[i]);
+        else
+            complain(k, "expected the line \"%.80s\" after \"%.80s\"", e->order[i],
+                     e->order[i - 1]);
+        return;
+    }
+}
+
 static void check_blocked(struct check *k, const struct expect *e)
 {
     int64_t named = 0, all = 0;
@@ -317,32 +403,70 @@ static void check_counters(struct check *k, const struct expect *e)
     }
 }
 
-static int64_t span_stat(const struct run_span *s, const char *stat)
+static int64_t stat_of(struct hist *h, const char *stat)
 {
     if (strcmp(stat, "count") == 0)
-        return (int64_t)s->latency->count;
+        return (int64_t)h->count;
     if (strcmp(stat, "max") == 0)
-        return s->latency->max;
+        return h->max;
     if (strcmp(stat, "min") == 0)
-        return s->latency->min;
+        return h->min;
     uint32_t ppm = strcmp(stat, "p50") == 0   ? 500000
                    : strcmp(stat, "p90") == 0 ? 900000
                    : strcmp(stat, "p99") == 0 ? 990000
                                               : 999000;
-    return hist_percentile(s->latency, ppm);
+    return hist_percentile(h, ppm);
+}
+
+static void check_stat(struct check *k, const struct condition *c, struct hist *h)
+{
+    int64_t got = stat_of(h, c->stat);
+    if (!holds(c->rel, got, c->value))
+        complain(k, "expected %s(%s) %s %" PRId64 "; got %" PRId64, c->stat, c->name,
+                 relations[c->rel], c->value, got);
 }
 
 static void check_spans(struct check *k, const struct expect *e)
 {
     for (const struct condition *c = e->spans; c != NULL; c = c->next)
-        for (size_t i = 0; i < k->r->nspans; i++) {
-            if (strcmp(k->r->spans[i].name, c->name) != 0)
-                continue;
-            int64_t got = span_stat(&k->r->spans[i], c->stat);
-            if (!holds(c->rel, got, c->value))
-                complain(k, "expected %s(%s) %s %" PRId64 "; got %" PRId64, c->stat, c->name,
-                         relations[c->rel], c->value, got);
-        }
+        for (size_t i = 0; i < k->r->nspans; i++)
+            if (strcmp(k->r->spans[i].name, c->name) == 0)
+                check_stat(k, c, k->r->spans[i].latency);
+    for (const struct condition *c = e->runq_wait; c != NULL; c = c->next)
+        check_stat(k, c, k->r->runq_wait);
+}
+
+/* Shares of the time of all Ps, to a hundredth of a percent. */
+static void check_ps(struct check *k, const struct expect *e)
+{
+    uint64_t total = 0;
+    for (int i = 0; i < PC_COUNT; i++)
+        total += k->r->p_ps[i] / 1000;
+    for (const struct condition *c = e->ps; c != NULL && total > 0; c = c->next) {
+        int i = 0;
+        while (strcmp(p_class_names[i], c->name) != 0)
+            i++;
+        int64_t got = (int64_t)(k->r->p_ps[i] / 1000 / (total / 10000 + 1));
+        if (!holds(c->rel, got, c->value * 100))
+            complain(k, "expected the Ps %s %s %" PRId64 "%%; got %" PRId64 ".%02d%%", c->name,
+                     relations[c->rel], c->value, got / 100, (int)(got % 100));
+    }
+}
+
+static void check_time(struct check *k, const struct condition *c, const char *what, uint64_t ps)
+{
+    if (c != NULL && !holds(c->rel, (int64_t)(ps / 1000), c->value))
+        complain(k, "expected %s %s %" PRId64 " ns; got %" PRIu64 " ns", what, relations[c->rel],
+                 c->value, ps / 1000);
+}
+
+static void check_quota(struct check *k, const struct expect *e)
+{
+    const struct condition *c = e->nr_throttled;
+    check_time(k, e->throttled, "a throttled time", k->r->throttled_ps);
+    if (c != NULL && !holds(c->rel, (int64_t)k->r->nr_throttled, c->value))
+        complain(k, "expected nr_throttled %s %" PRId64 "; got %" PRIu64, relations[c->rel],
+                 c->value, k->r->nr_throttled);
 }
 
 static bool applies(const struct expect *e, int release)
@@ -372,13 +496,13 @@ int scenario_check(const struct scenario *s, int release, const struct run_resul
             continue;
         check_end(&k, e);
         check_output(&k, e);
+        check_order(&k, e);
         check_blocked(&k, e);
         check_counters(&k, e);
         check_spans(&k, e);
-        if (e->makespan != NULL &&
-            !holds(e->makespan->rel, (int64_t)(r->now_ps / 1000), e->makespan->value))
-            complain(&k, "expected a makespan %s %" PRId64 " ns; got %" PRIu64 " ns",
-                     relations[e->makespan->rel], e->makespan->value, r->now_ps / 1000);
+        check_ps(&k, e);
+        check_quota(&k, e);
+        check_time(&k, e->makespan, "a makespan", r->now_ps);
     }
     return k.failed;
 }

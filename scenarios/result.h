@@ -61,7 +61,7 @@ enum p_class {
     PC_NOCPU,     /* its M waited for a CPU */
     PC_COUNT
 };
-extern const char *const p_class_names[PC_COUNT];
+extern const char *const p_class_names[PC_COUNT + 1]; /* then NULL */
 
 struct run_result {
     enum run_end end;

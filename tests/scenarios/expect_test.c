@@ -66,6 +66,39 @@ TEST_CASE(Expect, OutputAndBlocked)
               "1 goroutines are blocked that were not expected to be");
 }
 
+TEST_CASE(Expect, Order)
+{
+    const char *body =
+        "{\"print\": \"a\"}, {\"print\": \"b\"}, {\"print\": \"a\"}, {\"print\": \"cc\"}";
+    CHECK_STR(complaints(body, "{\"order\": [\"a\", \"cc\"]}"), "");
+    CHECK_STR(complaints(body, "{\"order\": [\"b\", \"a\", \"cc\"]}"), "");
+    CHECK_STR(complaints(body, "{\"order\": []}"), "");
+    CHECK_STR(complaints(body, "{\"order\": [\"b\", \"a\", \"b\"]}"),
+              "go1.27: expected the line \"b\" after \"a\"\n");
+    CHECK_STR(complaints(body, "{\"order\": [\"a\", \"c\"]}"),
+              "go1.27: expected the line \"c\"; it was not printed\n");
+    CHECK_STR(complaints("", "{\"order\": [\"a\"]}"),
+              "go1.27: expected the line \"a\"; it was not printed\n");
+}
+
+TEST_CASE(Expect, OfTheWholeRun)
+{
+    const char *body = "{\"cpu\": \"90ms\"}, {\"sleep\": \"10ms\"}";
+    CHECK_STR(complaints(body,
+                         "{\"ps\": {\"user\": \">= 40%\", \"idle\": \"<= 60%\"}, \"throttled\": "
+                         "\"== 0ms\", \"nr_throttled\": \"== 0\", \"runq_wait\": {\"max\": "
+                         "\"< 1ms\"}}"),
+              "");
+    CHECK_HAS(complaints(body, "{\"ps\": {\"user\": \"< 40%\"}}"),
+              "expected the Ps user < 40%; got ");
+    CHECK_HAS(complaints(body, "{\"throttled\": \"> 1ms\"}"),
+              "expected a throttled time > 1000000 ns; got 0 ns");
+    CHECK_HAS(complaints(body, "{\"nr_throttled\": \">= 1\"}"),
+              "expected nr_throttled >= 1; got 0");
+    CHECK_HAS(complaints(body, "{\"runq_wait\": {\"count\": \"== 0\"}}"),
+              "expected count(run-queue wait) == 0; got ");
+}
+
 TEST_CASE(Expect, Numbers)
 {
     const char *body =

@@ -320,6 +320,15 @@ TEST_CASE(Expect, Mistakes)
         {"[{\"profiles\": [\"go2\"]}]}",
          "f.json:2:26: no profile \"go2\"; they are go1.13 to go1.27 and latest"},
         {"{\"blocked\": [{}]}}", "f.json:2:24: \"group\" is missing here"},
+        {"{\"order\": \"a\"}}", "f.json:2:21: want an array [...]"},
+        {"{\"order\": [\"a\", 1]}}", "f.json:2:27: want a string"},
+        {"{\"ps\": {\"user\": \"< 5\"}}}", "f.json:2:27: want a condition such as \"< 10%\""},
+        {"{\"ps\": {\"usr\": \"< 5%\"}}}",
+         "f.json:2:19: unknown key \"usr\"; did you mean \"user\"?"},
+        {"{\"runq_wait\": {\"p98\": \"< 5ms\"}}}",
+         "f.json:2:26: unknown key \"p98\"; did you mean \"p90\"?"},
+        {"{\"throttled\": \"< 5%\"}}", "f.json:2:25: want a condition such as \"< 2ms\""},
+        {"{\"nr_throttled\": \"5\"}}", "f.json:2:28: want a condition such as \">= 5\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(text, sizeof text, "%s%s", head, cases[i][0]);
