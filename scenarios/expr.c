@@ -94,7 +94,7 @@ static uint8_t number(struct parse *x)
         for (size_t i = 0; i < n; i++)
             v = v * 10 + (word[i] - '0');
     else if (!json_parse_duration(word, &v))
-        bad_expr(x, "want a whole number or a duration");
+        bad_expr(x, "want a whole number, or a duration (ns, us, ms, s, min, h)");
     x->p += n;
     return constant(x, v);
 }
@@ -343,6 +343,15 @@ bool constant_value(const cJSON *value, int64_t *out)
     return false;
 }
 
+static bool is_unit(const char *text)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s", "min", "h"};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(text, units[i]) == 0)
+            return true;
+    return false;
+}
+
 uint8_t compile_value(struct cc *c, const cJSON *value)
 {
     int64_t v;
@@ -351,7 +360,8 @@ uint8_t compile_value(struct cc *c, const cJSON *value)
         uint8_t r = parse_or(&x);
         space(&x);
         if (*x.p != 0)
-            bad_expr(&x, "unexpected text");
+            bad_expr(&x, is_unit(x.p) ? "a unit follows its number without a space"
+                                      : "unexpected text");
         return r;
     }
     uint8_t r = reg_new(c, value);

@@ -156,6 +156,23 @@ static void scan_string(struct scan *s)
     s->at++;
 }
 
+/* Something that begins no value: what is it that people write here? */
+static _Noreturn void bad_value(struct scan *s)
+{
+    char c = s->doc->text[s->at];
+    if (s->at >= s->doc->size)
+        bad_offset(s->doc, s->at, "the text ends in the middle");
+    if (c == ']' || c == '}')
+        bad_offset(s->doc, s->at, "a value is missing before '%c'; the last has no comma", c);
+    if (c == '\'')
+        bad_offset(s->doc, s->at, "strings are written in double quotes");
+    if (c == '/' || c == '#')
+        bad_offset(s->doc, s->at, "JSON has no comments; a statement may have a \"why\"");
+    if (strncmp(s->doc->text + s->at, "\xef\xbb\xbf", 3) == 0)
+        bad_offset(s->doc, s->at, "a byte order mark; the file is UTF-8 without one");
+    bad_offset(s->doc, s->at, "unexpected '%c'", c >= 0x20 && c < 0x7f ? c : '?');
+}
+
 static void scan_scalar(struct scan *s)
 {
     size_t start = s->at;
@@ -163,9 +180,7 @@ static void scan_scalar(struct scan *s)
     while (t[s->at] != 0 && strchr("+-.0123456789abcdefghijklmnopqrstuvwxyzE", t[s->at]) != NULL)
         s->at++;
     if (s->at == start)
-        bad_offset(s->doc, start,
-                   s->at >= s->doc->size ? "the text ends in the middle" : "unexpected '%c'",
-                   t[start] >= 0x20 && t[start] < 0x7f ? t[start] : '?');
+        bad_value(s);
 }
 
 static void scan_value(struct scan *s, uint32_t key, int depth);
@@ -266,8 +281,10 @@ static void scan_object(struct scan *s, int depth)
     }
     do {
         skip_space(s);
+        if (s->doc->text[s->at] == '/' || s->doc->text[s->at] == '#')
+            bad_value(s);
         if (s->doc->text[s->at] != '"')
-            bad_offset(s->doc, s->at, "expected a key in quotes");
+            bad_offset(s->doc, s->at, "expected a key in double quotes");
         uint32_t key = (uint32_t)s->at;
         scan_key(s);
         expect_char(s, ':');

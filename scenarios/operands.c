@@ -91,8 +91,12 @@ struct amount op_bytes(struct cc *c, const cJSON *v)
     struct amount a = {-1, NOREG, 0};
     if (cJSON_IsNumber(v))
         a.imm = json_int(c->doc, v, 0, INT64_C(1) << 50);
-    else if (!json_parse_size(json_string(c->doc, v), &a.imm))
+    else if (!json_parse_size(json_string(c->doc, v), &a.imm)) {
+        size_t digits = strspn(v->valuestring, "0123456789.");
+        if (digits > 0 && strchr("+-*/% ", v->valuestring[digits]) == NULL)
+            json_bad(c->doc, v, false, "want a size such as \"64KB\", \"1.5MB\" or \"1GB\"");
         a.b = compile_value(c, v);
+    }
     return a;
 }
 

@@ -22,6 +22,22 @@ static const struct verb {
 #undef VERB
 };
 
+static bool is_one_of(const char *word, const char *const *words)
+{
+    while (*words != NULL && strcmp(*words, word) != 0)
+        words++;
+    return *words != NULL;
+}
+
+/* A second verb among the keys: two statements in one pair of brackets. */
+static void one_verb(struct cc *c, const cJSON *o, const char *const *keys)
+{
+    for (const cJSON *m = o->child->next; m != NULL; m = m->next)
+        if (!is_one_of(m->string, keys) && is_one_of(m->string, statement_verbs))
+            json_bad(c->doc, m, true, "\"%s\" is a statement of its own: {...}, {\"%s\": ...}",
+                     m->string, m->string);
+}
+
 static void statement(struct cc *c, const cJSON *o)
 {
     json_want_object(c->doc, o);
@@ -36,6 +52,7 @@ static void statement(struct cc *c, const cJSON *o)
         json_bad(c->doc, first, true, "unknown verb \"%.60s\"%s%s%s", first->string,
                  near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
+    one_verb(c, o, verbs[i].keys);
     json_keys(c->doc, o, verbs[i].keys);
     c->line = json_line(c->doc, o);
     verbs[i].fn(c, o, first);

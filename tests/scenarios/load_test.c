@@ -42,10 +42,10 @@ static const char *main_says(const char *objects, const char *funcs, const char 
 TEST_CASE(Json, BrokenText)
 {
     says("", "f.json:1:1: the text ends in the middle");
-    says("{", "f.json:1:2: expected a key in quotes");
+    says("{", "f.json:1:2: expected a key in double quotes");
     says("[1, 2", "f.json:1:6: the text ends inside an array");
     says("{\"a\" 1}", "f.json:1:6: expected ':'");
-    says("{\"a\": 1,\n  }", "f.json:2:3: expected a key in quotes");
+    says("{\"a\": 1,\n  }", "f.json:2:3: expected a key in double quotes");
     says("{\"a\": 1\n  \"b\": 2}", "f.json:2:3: expected ',' or the end of an object");
     says("{\"a\": \"no end\n}", "f.json:1:7: string without an end");
     says("{\"a\": \"tab\there\"}", "f.json:1:11: control character in a string");
@@ -53,6 +53,24 @@ TEST_CASE(Json, BrokenText)
     says("{\"a\": tru}", "f.json:1:7: not JSON");
     says("{\"a\": ?}", "f.json:1:7: unexpected '?'");
     says("{\"a\": \"\\", "f.json:1:7: string without an end");
+}
+
+TEST_CASE(Json, WhatPeopleWriteElsewhere)
+{
+    says("{\"a\": 1, // why\n \"b\": 2}",
+         "f.json:1:10: JSON has no comments; a statement may have a \"why\"");
+    says("[1, # why\n 2]", "f.json:1:5: JSON has no comments; a statement may have a \"why\"");
+    says("[1, 2,]", "f.json:1:7: a value is missing before ']'; the last has no comma");
+    says("{\"a\": }", "f.json:1:7: a value is missing before '}'; the last has no comma");
+    says("['x']", "f.json:1:2: strings are written in double quotes");
+    says("\xef\xbb\xbf{}", "f.json:1:1: a byte order mark; the file is UTF-8 without one");
+    CHECK_STR(main_says("", "", "{\"sleep\": \"5 ms\"}"),
+              "f.json:2:20: a unit follows its number without a space at character 3 of the"
+              " expression \"5 ms\"");
+    CHECK_STR(main_says("", "", "{\"alloc\": \"64KiB\"}"),
+              "f.json:2:20: want a size such as \"64KB\", \"1.5MB\" or \"1GB\"");
+    CHECK_STR(main_says("\"m\": \"mutex\"", "", "{\"lock\": \"m\", \"unlock\": \"m\"}"),
+              "f.json:2:24: \"unlock\" is a statement of its own: {...}, {\"unlock\": ...}");
 }
 
 TEST_CASE(Json, BytesThatAreNoText)
@@ -275,7 +293,7 @@ TEST_CASE(Expressions, Mistakes)
               "f.json:2:32: unexpected text at character 3 of the expression \"1 2\"");
     CHECK_HAS(main_says("", "", "{\"set\": \"x\", \"value\": \"foo(1)\"}"), "unknown function");
     CHECK_HAS(main_says("", "", "{\"set\": \"x\", \"value\": \"12345678901234567890\"}"),
-              "want a whole number or a duration");
+              "want a whole number, or a duration (ns, us, ms, s, min, h)");
     CHECK_HAS(
         main_says("", "",
                   "{\"timer\": \"t\", \"after\": \"1s\"}, {\"set\": \"x\", \"value\": \"t.D\"}"),
