@@ -14,10 +14,10 @@ enum { NONE = -1, NS = 1000 };
 enum { G_NOTEXIST, G_RUNNABLE, G_RUNNING, G_WAITING, G_SYSCALL };
 
 struct recorded_g {
-    uint64_t since, born; /* ps */
+    struct chain chain;
+    int64_t born; /* ns */
     uint32_t group, parent;
     uint16_t p; /* of the latest record */
-    uint8_t state;
 };
 
 /* Reasons: Go's wait reasons by their number, 0 is none; and these. */
@@ -39,11 +39,6 @@ const char *recorder_reason(int code)
     return code >= 0 && (size_t)code < sizeof texts / sizeof *texts ? texts[code] : NULL;
 }
 
-/* One row of raw_g_transitions: the fields as they are stored. */
-struct g_row {
-    int64_t g, how, duration, end, src;
-};
-
 /* A view takes it apart: the P, above it the M and the goroutine that did it. */
 static int64_t source(const struct event_rec *e, uint32_t g)
 {
@@ -63,11 +58,53 @@ static void id(sqlite3_context *ctx, uint32_t v, uint32_t none)
         sqlite3_result_int64(ctx, v);
 }
 
-/* Rows that are nothing but numbers. */
-static void number_column(sqlite3_context *ctx, const void *row, int column, void *arg)
+/* ---- chains ---- */
+
+/* hows: the number in the lowest 3 bits; from bit 4 on 12 bits for each: the state before, the one
+ * after, the reason. */
+enum { HOW_AT = 4, HOW_BITS = 12, TO_AT = 3, WHY_AT = 6, COUNT_MASK = 7 };
+_Static_assert(WHY_PREEMPTED < 1 << (HOW_BITS - WHY_AT), "a reason has 6 bits");
+_Static_assert(HOW_AT + HOW_BITS * CHAIN_LENGTH < 63, "and all fit");
+
+/* As it is stored. */
+struct chain_row {
+    int64_t id, hows, end;
+    int64_t duration[CHAIN_LENGTH], source[CHAIN_LENGTH];
+};
+
+static void chain_column(sqlite3_context *ctx, const void *row, int column, void *arg)
 {
+    enum { FIXED = 3 };
+    int64_t values[FIXED + 2 * CHAIN_LENGTH];
     (void)arg;
-    sqlite3_result_int64(ctx, ((const int64_t *)row)[column]);
+    memcpy(values, row, sizeof values);
+    if (column < FIXED || (column - FIXED) % CHAIN_LENGTH < (values[1] & COUNT_MASK))
+        sqlite3_result_int64(ctx, values[column]);
+}
+
+static void chain_end(struct rows *rows, uint32_t id, struct chain *c)
+{
+    if ((c->hows & COUNT_MASK) == 0)
+        return;
+    struct chain_row *row = rows_add(rows);
+    *row = (struct chain_row){.id = id, .hows = c->hows, .end = c->since};
+    memcpy(row->duration, c->duration, sizeof row->duration);
+    memcpy(row->source, c->source, sizeof row->source);
+    c->hows = 0;
+}
+
+static void chain_add(struct rows *rows, uint32_t id, struct chain *c, const struct event_rec *e,
+                      int to, int why, uint32_t src_g)
+{
+    int64_t now = (int64_t)(e->time / NS), n = c->hows & COUNT_MASK;
+    int64_t how = c->state | to << TO_AT | why << WHY_AT;
+    c->duration[n] = now - c->since;
+    c->source[n] = source(e, src_g);
+    c->hows = (c->hows | how << (HOW_AT + HOW_BITS * n)) + 1;
+    c->since = now;
+    c->state = (uint8_t)to;
+    if (n + 1 == CHAIN_LENGTH)
+        chain_end(rows, id, c);
 }
 
 static void g_move(struct recorder *r, const struct event_rec *e, int to, uint16_t why,
@@ -76,15 +113,8 @@ static void g_move(struct recorder *r, const struct event_rec *e, int to, uint16
     struct recorded_g *s = gtable_find(&r->gs, e->g);
     if (s == NULL)
         return;
-    struct g_row *row = rows_add(&r->g_rows);
-    *row = (struct g_row){.g = e->g,
-                          .how = (int64_t)s->state | to << 4 | why << 8,
-                          .duration = (int64_t)((e->time - s->since) / NS),
-                          .end = (int64_t)(e->time / NS),
-                          .src = source(e, src_g)};
-    s->state = (uint8_t)to;
+    chain_add(&r->g_rows, e->g, &s->chain, e, to, why, src_g);
     s->p = e->p;
-    s->since = e->time;
 }
 
 /* ---- goroutines ---- */
@@ -114,22 +144,19 @@ static void goroutine_column(sqlite3_context *ctx, const void *row, int column, 
 static void goroutine(struct recorder *r, uint32_t goid, const struct recorded_g *s, int64_t ended)
 {
     struct goroutine_row *row = rows_add(&r->goroutines);
-    *row = (struct goroutine_row){.g = goid,
-                                  .group = s->group,
-                                  .parent = s->parent,
-                                  .created = (int64_t)(s->born / NS),
-                                  .ended = ended};
+    *row = (struct goroutine_row){
+        .g = goid, .group = s->group, .parent = s->parent, .created = s->born, .ended = ended};
 }
 
 static void g_create(struct recorder *r, const struct event_rec *e)
 {
     struct recorded_g *s = gtable_put(&r->gs, e->g);
-    *s = (struct recorded_g){.since = e->time,
-                             .born = e->time,
+    int64_t now = (int64_t)(e->time / NS);
+    *s = (struct recorded_g){.chain = {.since = now, .state = G_NOTEXIST},
+                             .born = now,
                              .group = analysis_group(r->program, e),
                              .parent = e->b,
-                             .p = EVENT_NO_P,
-                             .state = G_NOTEXIST};
+                             .p = EVENT_NO_P};
     g_move(r, e, e->c == 2 ? G_WAITING : G_RUNNABLE, WHY_Zero, e->b);
 }
 
@@ -139,6 +166,7 @@ static void g_exit(struct recorder *r, const struct event_rec *e)
     struct recorded_g *s = gtable_find(&r->gs, e->g);
     if (s == NULL)
         return;
+    chain_end(&r->g_rows, e->g, &s->chain);
     goroutine(r, e->g, s, (int64_t)(e->time / NS));
     gtable_take(&r->gs, e->g);
 }
@@ -147,16 +175,12 @@ static void g_exit(struct recorder *r, const struct event_rec *e)
 
 enum { P_IDLE, P_RUNNING, P_SYSCALL };
 
-struct p_row {
-    int64_t how, duration, end, src;
-};
-
-static struct p_state *p_of(struct recorder *r, size_t p)
+static struct chain *p_of(struct recorder *r, size_t p)
 {
     if (p >= r->nps) {
         r->ps = run_grow(r->ps, (p + 1) * sizeof *r->ps);
         for (size_t i = r->nps; i <= p; i++)
-            r->ps[i] = (struct p_state){0, P_IDLE};
+            r->ps[i] = (struct chain){.state = P_IDLE};
         r->nps = p + 1;
     }
     return &r->ps[p];
@@ -166,16 +190,9 @@ static void p_move(struct recorder *r, const struct event_rec *e, size_t p, int 
 {
     if (p == EVENT_NO_P)
         return;
-    struct p_state *s = p_of(r, p);
-    if (s->state == to)
-        return;
-    struct p_row *row = rows_add(&r->p_rows);
-    *row = (struct p_row){.how = (int64_t)p | s->state << 16 | to << 20,
-                          .duration = (int64_t)((e->time - s->since) / NS),
-                          .end = (int64_t)(e->time / NS),
-                          .src = source(e, e->g)};
-    s->since = e->time;
-    s->state = to;
+    struct chain *c = p_of(r, p);
+    if (c->state != to)
+        chain_add(&r->p_rows, (uint32_t)p, c, e, to, 0, e->g);
 }
 
 /* From 1.26 on the record names the goroutine in the system call, not the P. */
@@ -275,13 +292,18 @@ void recorder_feed(struct recorder *r, const struct event_rec *recs, size_t coun
 
 void recorder_end(struct recorder *r)
 {
-    const struct recorded_g *s;
-    for (uint64_t goid = 0; (s = gtable_next(&r->gs, &goid)) != NULL; goid++)
+    struct recorded_g *s;
+    for (uint64_t goid = 0; (s = gtable_next(&r->gs, &goid)) != NULL; goid++) {
+        chain_end(&r->g_rows, (uint32_t)goid, &s->chain);
         goroutine(r, (uint32_t)goid, s, NONE);
+    }
+    for (size_t p = 0; p < r->nps; p++)
+        chain_end(&r->p_rows, (uint32_t)p, &r->ps[p]);
 }
 
 /* ---- tables ---- */
 
+#define CHAIN_COLUMNS         "hows, end_time_ns, d1, d2, d3, d4, s1, s2, s3, s4"
 #define INSERT(table, source) "INSERT INTO " table " SELECT ?1, * FROM " source
 
 int recorder_init(struct recorder *r, sqlite3 *db, const struct program *program)
@@ -296,15 +318,15 @@ int recorder_init(struct recorder *r, sqlite3 *db, const struct program *program
                                   .column = goroutine_column,
                                   .arg = r};
     r->g_rows = (struct rows){.name = "batch_g",
-                              .columns = "g, how, duration_ns, end_time_ns, src",
+                              .columns = "g, " CHAIN_COLUMNS,
                               .insert = INSERT("raw_g_transitions", "batch_g"),
-                              .size = sizeof(struct g_row),
-                              .column = number_column};
+                              .size = sizeof(struct chain_row),
+                              .column = chain_column};
     r->p_rows = (struct rows){.name = "batch_p",
-                              .columns = "how, duration_ns, end_time_ns, src",
+                              .columns = "p, " CHAIN_COLUMNS,
                               .insert = INSERT("raw_p_transitions", "batch_p"),
-                              .size = sizeof(struct p_row),
-                              .column = number_column};
+                              .size = sizeof(struct chain_row),
+                              .column = chain_column};
     r->span_rows = (struct rows){.name = "batch_spans",
                                  .columns = "name, key, g, begin_ns, end_ns",
                                  .insert = INSERT("spans", "batch_spans"),

@@ -3,7 +3,9 @@
 #define GMPSIM_REPLAY_RECORDER_H
 
 /* Event records into rows: states of goroutines and Ps become transitions with the time spent in
- * the state before. */
+ * the state before. A row holds up to CHAIN_LENGTH transitions of one goroutine or P, one after the
+ * other: SQLite's time goes by rows first and by columns second. The views of schema.c take them
+ * apart. */
 
 #include "model/prog.h"
 #include "replay/rows.h"
@@ -11,15 +13,23 @@
 #include "run/map.h"
 #include "sim/base/event.h"
 
+enum { CHAIN_LENGTH = 4 };
+
+/* Transitions that wait until their row is full. All times in ns. */
+struct chain {
+    int64_t since; /* the end of the last one */
+    int64_t hows;  /* their number, and what each is (recorder.c) */
+    int64_t duration[CHAIN_LENGTH];
+    int64_t source[CHAIN_LENGTH];
+    uint8_t state;
+};
+
 struct recorder {
     const struct program *program;
     struct gtable gs; /* struct recorded_g */
     struct map spans; /* (key, span) -> begin */
     uint64_t last_span;
-    struct p_state {
-        uint64_t since;
-        int state;
-    } * ps;
+    struct chain *ps;
     size_t nps;
     struct rows goroutines, g_rows, p_rows, span_rows;
 };

@@ -13,11 +13,24 @@
 
 #define RUN "run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE, "
 
-/* The codes of recorder.c. */
-#define G_STATE(code)                                                                    \
-    " CASE " code " WHEN 0 THEN 'notexist' WHEN 1 THEN 'runnable' WHEN 2 THEN 'running'" \
-    " WHEN 3 THEN 'waiting' ELSE 'syscall' END"
-#define P_STATE(code) " CASE " code " WHEN 0 THEN 'idle' WHEN 1 THEN 'running' ELSE 'syscall' END"
+/* The codes of recorder.c: what transition n.i of a row t is. */
+#define CODE(at) "t.hows >> n.bits + " at " & 7"
+#define G_STATE(at)                                                                          \
+    " CASE " CODE(at) " WHEN 0 THEN 'notexist' WHEN 1 THEN 'runnable' WHEN 2 THEN 'running'" \
+                      " WHEN 3 THEN 'waiting' ELSE 'syscall' END"
+#define P_STATE(at) " CASE " CODE(at) " WHEN 0 THEN 'idle' WHEN 1 THEN 'running' ELSE 'syscall' END"
+#define DURATION    " CASE n.i WHEN 0 THEN t.d1 WHEN 1 THEN t.d2 WHEN 2 THEN t.d3 ELSE t.d4 END"
+/* A row has the end of its last transition. */
+#define END                                                                                     \
+    " t.end_time_ns - CASE n.i WHEN 0 THEN ifnull(t.d2, 0) + ifnull(t.d3, 0) + ifnull(t.d4, 0)" \
+    " WHEN 1 THEN ifnull(t.d3, 0) + ifnull(t.d4, 0) WHEN 2 THEN ifnull(t.d4, 0) ELSE 0 END"
+#define SOURCE "CASE n.i WHEN 0 THEN t.s1 WHEN 1 THEN t.s2 WHEN 2 THEN t.s3 ELSE t.s4 END"
+#define SRC_G  " nullif(" SOURCE " >> 32 & 4294967295, 0) AS src_g,"
+#define SRC_M  " nullif(" SOURCE " >> 16 & 65535, 65535) AS src_m,"
+#define SRC_P  " nullif(" SOURCE " & 65535, 65535) AS src_p,"
+#define CHAIN                                                                             \
+    " hows INTEGER, end_time_ns INTEGER, d1 INTEGER, d2 INTEGER, d3 INTEGER, d4 INTEGER," \
+    " s1 INTEGER, s2 INTEGER, s3 INTEGER, s4 INTEGER"
 
 /* clang-format off */
 static const char *const steps[STORE_VERSION] = {
@@ -63,30 +76,12 @@ static const char *const steps[STORE_VERSION] = {
 
     "CREATE TABLE goroutines(" RUN "g INTEGER NOT NULL, name TEXT NOT NULL, parent INTEGER,"
     " create_time_ns INTEGER NOT NULL, end_time_ns INTEGER) STRICT;"
-    /* Packed: half the columns are half the time. The views below are what people query. */
+    /* The views over the two are in step 3. */
     "CREATE TABLE raw_g_transitions(run INTEGER REFERENCES runs(id) ON DELETE CASCADE,"
     " g INTEGER, how INTEGER, duration_ns INTEGER, end_time_ns INTEGER, src INTEGER) STRICT;"
     "CREATE TABLE raw_p_transitions(run INTEGER REFERENCES runs(id) ON DELETE CASCADE,"
     " how INTEGER, duration_ns INTEGER, end_time_ns INTEGER, src INTEGER) STRICT;"
     "CREATE TABLE reasons(code INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;"
-    "CREATE VIEW g_transitions AS SELECT t.run, t.g,"
-    G_STATE("t.how & 15") " AS from_state,"
-    G_STATE("t.how >> 4 & 15") " AS to_state,"
-    " r.text AS reason, t.duration_ns, t.end_time_ns, NULL AS stack_id, NULL AS src_stack_id,"
-    " nullif(t.src >> 32 & 4294967295, 0) AS src_g, nullif(t.src >> 16 & 65535, 65535) AS src_m,"
-    " nullif(t.src & 65535, 65535) AS src_p, t.rowid AS id"
-    " FROM raw_g_transitions t LEFT JOIN reasons r ON r.code = t.how >> 8;"
-    "CREATE VIEW p_transitions AS SELECT run, how & 65535 AS p,"
-    P_STATE("how >> 16 & 15") " AS from_state,"
-    P_STATE("how >> 20") " AS to_state,"
-    " duration_ns, end_time_ns, how & 65535 AS src_p,"
-    " nullif(src >> 32 & 4294967295, 0) AS src_g, nullif(src >> 16 & 65535, 65535) AS src_m,"
-    " rowid AS id FROM raw_p_transitions;"
-    "CREATE VIEW procs AS SELECT run, p, min(end_time_ns - duration_ns) AS start_time_ns,"
-    " max(end_time_ns) AS end_time_ns,"
-    " sum(duration_ns) FILTER (WHERE from_state = 'running') AS running_ns,"
-    " sum(duration_ns) FILTER (WHERE from_state = 'idle') AS idle_ns"
-    " FROM p_transitions GROUP BY run, p;"
     "CREATE TABLE spans(" RUN "name TEXT NOT NULL, key INTEGER NOT NULL, g INTEGER NOT NULL,"
     " begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL) STRICT;"
 
@@ -108,6 +103,45 @@ static const char *const steps[STORE_VERSION] = {
     /* 2: a timed run makes no choices to list; its schedule is the line and the seed. */
     "DROP TABLE schedules;"
     "CREATE VIEW schedules AS SELECT id AS run, 'timed' AS strategy, seed, repeat FROM runs;",
+
+    /* 3: four transitions in a row. */
+    "DROP VIEW IF EXISTS procs; DROP VIEW IF EXISTS g_transitions;"
+    "DROP VIEW IF EXISTS p_transitions;"
+    "ALTER TABLE raw_g_transitions RENAME TO old_g; ALTER TABLE raw_p_transitions RENAME TO old_p;"
+    /* Packed: recorder.c says how. The views below are what people query. */
+    "CREATE TABLE raw_g_transitions(run INTEGER REFERENCES runs(id) ON DELETE CASCADE,"
+    " g INTEGER," CHAIN ") STRICT;"
+    "CREATE TABLE raw_p_transitions(run INTEGER REFERENCES runs(id) ON DELETE CASCADE,"
+    " p INTEGER," CHAIN ") STRICT;"
+    "INSERT INTO raw_g_transitions(run, g, hows, end_time_ns, d1, s1) SELECT run, g,"
+    " 1 + ((how & 7) + ((how >> 4 & 7) << 3) + (how >> 8 << 6) << 4), end_time_ns, duration_ns, src"
+    " FROM old_g ORDER BY rowid; DROP TABLE old_g;"
+    "INSERT INTO raw_p_transitions(run, p, hows, end_time_ns, d1, s1) SELECT run, how & 65535,"
+    " 1 + ((how >> 16 & 7) + (how >> 20 << 3) << 4), end_time_ns, duration_ns, src"
+    " FROM old_p ORDER BY rowid; DROP TABLE old_p;"
+    /* CROSS JOIN: in the order of t, as SQLite keeps it for this word. */
+    "CREATE TABLE places(i INTEGER PRIMARY KEY, bits INTEGER NOT NULL) STRICT;"
+    "INSERT INTO places VALUES(0, 4), (1, 16), (2, 28), (3, 40);"
+    "CREATE VIEW g_transitions AS SELECT t.run, t.g,"
+    G_STATE("0") " AS from_state,"
+    G_STATE("3") " AS to_state,"
+    " (SELECT text FROM reasons WHERE code = (t.hows >> n.bits + 6 & 63)) AS reason,"
+    DURATION " AS duration_ns,"
+    END " AS end_time_ns, NULL AS stack_id, NULL AS src_stack_id,"
+    SRC_G SRC_M SRC_P
+    " t.rowid * 4 + n.i AS id FROM raw_g_transitions t CROSS JOIN places n ON n.i < (t.hows & 7);"
+    "CREATE VIEW p_transitions AS SELECT t.run, t.p,"
+    P_STATE("0") " AS from_state,"
+    P_STATE("3") " AS to_state,"
+    DURATION " AS duration_ns,"
+    END " AS end_time_ns, t.p AS src_p,"
+    SRC_G SRC_M
+    " t.rowid * 4 + n.i AS id FROM raw_p_transitions t CROSS JOIN places n ON n.i < (t.hows & 7);"
+    "CREATE VIEW procs AS SELECT run, p, min(end_time_ns - duration_ns) AS start_time_ns,"
+    " max(end_time_ns) AS end_time_ns,"
+    " sum(duration_ns) FILTER (WHERE from_state = 'running') AS running_ns,"
+    " sum(duration_ns) FILTER (WHERE from_state = 'idle') AS idle_ns"
+    " FROM p_transitions GROUP BY run, p;",
 };
 /* clang-format on */
 

@@ -17,7 +17,7 @@ enum { BUSY_MS = 5000, QUEUE_MAX = 32, SAMPLE_FIELDS = 10, PS_PER_NS = 1000 };
 /* A batch of records on its way to the writer. */
 struct batch {
     struct batch *next;
-    size_t count;
+    size_t count, room;
     struct event_rec recs[];
 };
 
@@ -27,6 +27,7 @@ struct writer {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct batch *head, **tail;
+    struct batch *spare; /* to be used again: the threads have no heap in common */
     size_t queued;
     bool over;    /* no more batches will come */
     bool gave_up; /* `f` says why */
@@ -202,21 +203,47 @@ static struct batch *take_batches(struct writer *w)
     return b;
 }
 
+static void give_back(struct writer *w, struct batch *b)
+{
+    pthread_mutex_lock(&w->lock);
+    b->next = w->spare;
+    w->spare = b;
+    pthread_mutex_unlock(&w->lock);
+}
+
 static void *writer_main(void *arg)
 {
     struct store *s = arg;
     struct batch *b;
+    pthread_setname_np(pthread_self(), "store");
     while ((b = take_batches(&s->w)) != NULL) {
         for (struct batch *next; b != NULL; b = next) {
             next = b->next;
             if (!s->w.gave_up)
                 recorder_feed(&s->recorder, b->recs, b->count);
-            free(b);
+            give_back(&s->w, b);
         }
         if (!s->w.gave_up && !write_rows(s))
             give_up(s);
     }
     return NULL;
+}
+
+/* An empty batch, once the writer is not too far behind. Comes back with the lock held. */
+static struct batch *lock_batch(struct writer *w, size_t count)
+{
+    pthread_mutex_lock(&w->lock);
+    while (w->queued >= QUEUE_MAX && !w->gave_up)
+        pthread_cond_wait(&w->changed, &w->lock);
+    struct batch *b = w->spare;
+    if (b != NULL && b->room >= count) {
+        w->spare = b->next;
+    } else {
+        size_t room = count > EVENT_BATCH_COUNT ? count : EVENT_BATCH_COUNT;
+        b = run_grow(NULL, sizeof *b + room * sizeof b->recs[0]);
+        b->room = room;
+    }
+    return b;
 }
 
 void store_sink(void *store, const struct event_rec *recs, size_t count)
@@ -225,13 +252,10 @@ void store_sink(void *store, const struct event_rec *recs, size_t count)
     struct writer *w = &s->w;
     if (!w->running)
         return;
-    struct batch *b = run_grow(NULL, sizeof *b + count * sizeof *recs);
+    struct batch *b = lock_batch(w, count);
     b->next = NULL;
     b->count = count;
     memcpy(b->recs, recs, count * sizeof *recs);
-    pthread_mutex_lock(&w->lock);
-    while (w->queued >= QUEUE_MAX && !w->gave_up)
-        pthread_cond_wait(&w->changed, &w->lock);
     *w->tail = b;
     w->tail = &b->next;
     w->queued++;
@@ -263,6 +287,10 @@ static void writer_stop(struct store *s)
     pthread_mutex_unlock(&w->lock);
     pthread_join(w->thread, NULL);
     w->running = false;
+    for (struct batch *next; w->spare != NULL; w->spare = next) {
+        next = w->spare->next;
+        free(w->spare);
+    }
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);
 }

@@ -267,12 +267,17 @@ class Trouble(Case):
         self.assertEqual(self.sql("PRAGMA user_version", old), [(1,)])
 
     def test_an_older_version_is_migrated_when_a_run_is_added(self):
-        old, here = self.an_old_store(), "SELECT * FROM %s WHERE run = 1"
-        tables = ("counters", "quantiles", "groups", "spans", "samples", "g_transitions")
-        before = [self.sql(here % table, old) for table in tables]
+        old, here = self.an_old_store(), "SELECT %s FROM %s WHERE run = 1"
+        change = "from_state, to_state, duration_ns, end_time_ns, src_g, src_m, src_p"
+        queries = [here % ("*", table) for table in ("counters", "quantiles", "groups", "spans",
+                                                      "samples", "procs")]
+        queries += [here % ("g, reason, " + change, "g_transitions"),
+                    here % ("p, " + change, "p_transitions")]
+        before = [self.sql(query, old) for query in queries]
         self.assertTrue(all(before))
         self.run_it("run", "small.json", "--db", old)
-        self.assertEqual([self.sql(here % table, old) for table in tables], before)
+        for query, rows in zip(queries, before):
+            self.assertEqual(self.sql(query, old), rows, query)
         self.assertEqual(self.sql("SELECT id, verdict FROM runs", old),
                          [(1, "finished"), (2, "finished")])
         # ... to exactly what a new file has
