@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rows into SQLite: four ways to insert a million transitions, and what recording costs a run.
+ * Rows into SQLite: the ways to insert a transition of a goroutine, and what recording everything
+ * costs a service. The store's way is timed with all that goes with it: from event records to the
+ * state before each, its duration, rows, commits.
  *
  * libs: gmpsim_store gmpsim_run
  */
@@ -10,14 +12,16 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "replay/recorder.h"
 #include "replay/rows.h"
 #include "replay/store.h"
 #include "run/run.h"
 
-enum { ROWS = 400000, BATCH = 8192, COLUMNS = 8, MANY = 100, REPS = 3 };
+enum { ROWS = 400000, BATCH = 65536, COLUMNS = 6, MANY = 100, REPS = 5, GS = 20000 };
 
+/* run, goroutine, states and reason, duration, end, source */
 struct row {
-    int64_t v[COLUMNS - 1];
+    int64_t v[COLUMNS];
 };
 
 static sqlite3 *db;
@@ -50,9 +54,10 @@ static void open_db(void)
     remove_file();
     if (sqlite3_open(path, &db) != SQLITE_OK)
         die(path);
-    sql("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-    sql("CREATE TABLE t(run INTEGER, a INTEGER, b TEXT, c TEXT, d INTEGER, e INTEGER, f INTEGER,"
-        " g INTEGER) STRICT");
+    sql("PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+        "PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8000");
+    sql("CREATE TABLE t(run INTEGER, g INTEGER, how INTEGER, duration INTEGER, end INTEGER,"
+        " src INTEGER) STRICT");
 }
 
 static void close_db(void)
@@ -61,15 +66,18 @@ static void close_db(void)
     db = NULL;
 }
 
-static int64_t value(int64_t row, int column) { return row * (column + 3) % 1000003; }
-
-static void bind_row(sqlite3_stmt *st, int at, int64_t row)
+/* Numbers as wide as those of a run. */
+static struct row row_of(int64_t i)
 {
+    int64_t x = i * 7919 % 1000003;
+    return (struct row){{1, x % GS, x % 8192, x, i * 700, x % 4 << 16 | x % 3}};
+}
+
+static void bind_row(sqlite3_stmt *st, int at, int64_t i)
+{
+    struct row r = row_of(i);
     for (int c = 0; c < COLUMNS; c++)
-        if (c == 2 || c == 3)
-            sqlite3_bind_text(st, at + c + 1, c == 2 ? "running" : "waiting", 7, SQLITE_STATIC);
-        else
-            sqlite3_bind_int64(st, at + c + 1, value(row, c));
+        sqlite3_bind_int64(st, at + c + 1, r.v[c]);
 }
 
 /* So many rows per statement. */
@@ -79,7 +87,7 @@ static void insert_values(void *arg)
     char text[MANY * 20 + 100] = "INSERT INTO t VALUES";
     size_t n = strlen(text);
     for (int i = 0; i < many; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s(?,?,?,?,?,?,?,?)", i > 0 ? "," : "");
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s(?,?,?,?,?,?)", i > 0 ? "," : "");
     open_db();
     sqlite3_stmt *st;
     if (sqlite3_prepare_v2(db, text, -1, &st, NULL) != SQLITE_OK)
@@ -103,20 +111,15 @@ static void insert_values(void *arg)
 
 static void column(sqlite3_context *ctx, const void *row, int c, void *arg)
 {
-    const struct row *r = row;
     (void)arg;
-    if (c == 1 || c == 2)
-        sqlite3_result_text(ctx, c == 1 ? "running" : "waiting", 7, SQLITE_STATIC);
-    else
-        sqlite3_result_int64(ctx, r->v[c]);
+    sqlite3_result_int64(ctx, ((const struct row *)row)->v[c]);
 }
 
-/* The store's way. */
 static void insert_select(void *arg)
 {
     struct rows rows = {.name = "batch",
-                        .columns = "a, b, c, d, e, f, g",
-                        .insert = "INSERT INTO t SELECT ?1, * FROM batch",
+                        .columns = "a, b, c, d, e, f",
+                        .insert = "INSERT INTO t SELECT * FROM batch",
                         .size = sizeof(struct row),
                         .column = column};
     (void)arg;
@@ -124,12 +127,9 @@ static void insert_select(void *arg)
     if (rows_register(db, &rows) != SQLITE_OK)
         die("register");
     bench_begin();
-    for (int64_t row = 0; row < ROWS;) {
-        for (int64_t end = row + BATCH; row < end && row < ROWS; row++) {
-            struct row *r = rows_add(&rows);
-            for (int c = 0; c < COLUMNS - 1; c++)
-                r->v[c] = value(row, c + 1);
-        }
+    for (int64_t i = 0; i < ROWS;) {
+        for (int64_t end = i + BATCH; i < end && i < ROWS; i++)
+            *(struct row *)rows_add(&rows) = row_of(i);
         sql("BEGIN");
         if (rows_flush(&rows, 1) != SQLITE_DONE)
             die("flush");
@@ -138,6 +138,59 @@ static void insert_select(void *arg)
     bench_end(ROWS);
     rows_release(&rows);
     close_db();
+}
+
+/* What the scheduler records of goroutines that run and wait in turn. */
+static struct event_rec transition(int64_t i)
+{
+    static const uint16_t types[] = {EV_G_READY, EV_G_START, EV_G_PARK};
+    struct event_rec e = {.time = (uint64_t)i * 700000,
+                          .g = 1 + (uint32_t)(i / 3 * 7919 % GS),
+                          .type = types[i % 3],
+                          .m = (uint16_t)(i % 4),
+                          .p = (uint16_t)(i % 3)};
+    e.c = e.type == EV_G_PARK ? (uint16_t)(1 + i % 30) : 0;
+    return e;
+}
+
+/* The store's way: its writer's work, in this thread. */
+static void insert_recorded(void *arg)
+{
+    static struct func func = {.name = "f"};
+    static const struct program program = {.funcs = &func, .nfuncs = 1};
+    static struct event_rec recs[EVENT_BATCH_COUNT];
+    struct recorder r;
+    struct failure f = {0};
+    (void)arg;
+    remove_file();
+    struct store *s = store_open(&f, path, STORE_WRITE);
+    if (s == NULL)
+        die(f.text);
+    db = store_db(s);
+    sql("PRAGMA foreign_keys = 0");
+    if (recorder_init(&r, db, &program) != SQLITE_OK)
+        die("recorder");
+    for (uint32_t g = 1; g <= GS; g++)
+        recorder_feed(&r, &(struct event_rec){.g = g, .type = EV_G_CREATE}, 1);
+    bench_begin();
+    for (int64_t i = 0; i < ROWS;) {
+        for (int64_t end = i + BATCH; i < end && i < ROWS;) {
+            size_t n = 0;
+            for (; n < EVENT_BATCH_COUNT && i < ROWS; i++)
+                recs[n++] = transition(i);
+            recorder_feed(&r, recs, n);
+        }
+        sql("BEGIN");
+        if (i == ROWS)
+            recorder_end(&r);
+        if (recorder_flush(&r, 1) != SQLITE_DONE)
+            die("flush");
+        sql("COMMIT");
+    }
+    bench_end(ROWS);
+    recorder_release(&r);
+    store_close(s);
+    db = NULL;
 }
 
 /* ---- a run, recorded or not ---- */
@@ -233,24 +286,51 @@ static void run_service(void *arg)
     scenario_free(s);
 }
 
-int main(void)
+/* The writer has a thread of its own, which CPU time does not show. */
+static double wall_of(enum how how)
+{
+    struct timespec a, b;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    run_service(&how);
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    return (double)(b.tv_sec - a.tv_sec) * 1e3 + (double)(b.tv_nsec - a.tv_nsec) / 1e6;
+}
+
+static void wall_clock(int reps)
+{
+    double ratio[BENCH_REPS_MAX], off = 0, on = 0;
+    for (int i = 0; i < reps; i++) {
+        double analysed = wall_of(ANALYSED), stored = wall_of(STORED);
+        ratio[i] = stored / analysed;
+        off += analysed / reps;
+        on += stored / reps;
+    }
+    qsort(ratio, (size_t)reps, sizeof *ratio, bench_compare_);
+    printf("wall clock of such a run: %.0f ms, stored %.0f ms; middle of the ratios %.2f\n", off,
+           on, ratio[reps / 2]);
+}
+
+int main(int argc, char **argv)
 {
     static const int many[] = {1, 10, MANY};
     static const enum how hows[] = {RECORDS_OFF, RECORDS_COUNTED, ANALYSED, STORED};
     struct bench_case inserts[] = {{"a row per statement", insert_values, (void *)&many[0]},
                                    {"10 rows per statement", insert_values, (void *)&many[1]},
                                    {"100 rows per statement", insert_values, (void *)&many[2]},
-                                   {"INSERT..SELECT, virtual table", insert_select, NULL}};
+                                   {"INSERT..SELECT, virtual table", insert_select, NULL},
+                                   {"the store, four in a row", insert_recorded, NULL}};
     struct bench_case runs[] = {
         {"records off", run_service, (void *)&hows[0]},
         {"records to a sink that counts", run_service, (void *)&hows[1]},
         {"... analysed (gmpsim run)", run_service, (void *)&hows[2]},
         {"... and stored (CPU of both threads)", run_service, (void *)&hows[3]}};
     const char *folder = getenv("TMPDIR");
+    int reps = bench_reps(argc, argv, REPS);
     snprintf(path, sizeof path, "%.40s/gmpsim-bench-%d.db", folder != NULL ? folder : "/tmp",
              (int)getpid());
-    bench_table("one row of 8 columns into SQLite", inserts, 4, REPS);
-    bench_table("one switch of an HTTP-like service, procs=4", runs, 4, REPS);
+    bench_table("one transition into SQLite", inserts, 5, reps);
+    bench_table("one switch of an HTTP-like service, procs=4", runs, 4, reps);
+    wall_clock(reps);
     remove_file();
     return 0;
 }

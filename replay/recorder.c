@@ -75,9 +75,8 @@ struct chain_row {
 static void chain_column(sqlite3_context *ctx, const void *row, int column, void *arg)
 {
     enum { FIXED = 3 };
-    int64_t values[FIXED + 2 * CHAIN_LENGTH];
+    const int64_t *values = row;
     (void)arg;
-    memcpy(values, row, sizeof values);
     if (column < FIXED || (column - FIXED) % CHAIN_LENGTH < (values[1] & COUNT_MASK))
         sqlite3_result_int64(ctx, values[column]);
 }

@@ -3,6 +3,7 @@
 // What the simulator's benchmarks are compared with: the same work in real Go.
 //
 //	bench [-n FACTOR] [NAME...]
+//	bench -parked COUNT
 //
 // Each benchmark prints one line: name, ns of CPU time per operation, operations,
 // CPU ns in total, ns of wall time per operation. The middle of five repetitions
@@ -51,7 +52,12 @@ var benchmarks = []benchmark{
 
 func main() {
 	factor := flag.Float64("n", 1, "multiply the number of operations by this")
+	n := flag.Int("parked", 0, "measure the memory of so many parked goroutines instead")
 	flag.Parse()
+	if *n > 0 {
+		parked(*n, flag.Args())
+		return
+	}
 	debug.SetGCPercent(-1)
 	fmt.Printf("# %s, %d CPUs, CPU time, median of %d\n", runtime.Version(), runtime.NumCPU(), repetitions)
 	fmt.Printf("# name ns_per_op ops cpu_ns wall_ns_per_op\n")

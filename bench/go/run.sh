@@ -4,6 +4,7 @@
 # Builds and runs the Go side of the benchmarks.
 #
 #   bench/go/run.sh [-n FACTOR] [NAME...]
+#   bench/go/run.sh -parked COUNT
 #
 # Go is the one that the environment variable GO names, else the newest of PATH and
 # of the usual places Debian and golang.org install to. Without any Go it says so and
@@ -37,5 +38,5 @@ trap 'rm -rf "$work"' EXIT
 cd "$here"
 export GOTOOLCHAIN=local GOFLAGS='' GOWORK=off GO111MODULE=on CGO_ENABLED=0
 export GOCACHE="${GOCACHE:-$work/cache}"
-"$go" build -o "$work/bench" bench.go programs.go
+"$go" build -o "$work/bench" bench.go parked.go programs.go
 "$work/bench" "$@"

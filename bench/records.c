@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Raw records: what emitting one costs, and what somebody who listens to all of them costs a run
+ * that does nothing but switch goroutines. "Streamed" is a sink that copies every record away, as
+ * the store's does.
+ *
+ * libs: gmpsim_run
+ */
+#include "bench.h"
+#include "run/run.h"
+
+enum { RECORDS = 20000000, REPS = 5, STREAM = 1 << 16 };
+
+static struct event_rec stream[STREAM];
+static uint64_t seen;
+
+static void die(const char *what)
+{
+    fprintf(stderr, "bench_records: %s\n", what);
+    exit(1);
+}
+
+static void count_only(void *arg, const struct event_rec *recs, size_t count)
+{
+    (void)arg;
+    seen += recs[0].type != EV_NONE ? count : 0;
+}
+
+static void copy_away(void *arg, const struct event_rec *recs, size_t count)
+{
+    (void)arg;
+    memcpy(stream + seen % STREAM, recs, count * sizeof *recs);
+    seen += count;
+}
+_Static_assert(STREAM % EVENT_BATCH_COUNT == 0, "a batch fits behind the one before");
+
+struct listener {
+    event_sink_fn *sink;
+};
+
+static void emit_records(void *arg)
+{
+    const struct listener *l = arg;
+    struct failure f = {0};
+    struct arena arena;
+    struct event_log log;
+    if (arena_init(&arena, 16 << 20, 0, &f) != 0)
+        die(f.text);
+    event_log_init(&log, &arena);
+    seen = 0;
+    if (l->sink != NULL)
+        event_log_sink(&log, &arena, l->sink, NULL, 0);
+    bench_begin();
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        event_emit(&log, EV_G_START, i, event_who(1, 2), 3, i, 4, 5);
+        bench_keep(&log);
+    }
+    bench_end(RECORDS);
+    arena_release(&arena);
+}
+
+static const char *const switches =
+    "{\"name\": \"s\", \"why\": \"s\", \"procs\": 1, \"objects\": {\"wg\": \"waitgroup\"},"
+    " \"main\": [{\"add\": \"wg\", \"n\": 100}, {\"go\": [{\"loop\": 20000, \"do\":"
+    " [{\"gosched\": true}]}, {\"done\": \"wg\"}], \"count\": 100}, {\"wait\": \"wg\"}]}";
+
+static void run_switches(void *arg)
+{
+    const struct listener *l = arg;
+    struct failure f = {0};
+    struct run_opts o;
+    struct scenario *s = scenario_load(&f, "s", switches, strlen(switches));
+    if (s == NULL || !run_opts_of(&f, s, 0, &o))
+        die(f.text);
+    struct vm_opts vo = {.seed = 1, .sink = l->sink, .sighandler = core_virt.sighandler};
+    struct world_opts wo = {.profile = &o.profile, .program = o.program, .procs = o.procs};
+    void *m0_arg;
+    seen = 0;
+    if (!vm_init(&f, &vo))
+        die(f.text);
+    struct hostm *m0 = core_virt.init(&wo, &m0_arg);
+    vm_start(m0, core_virt.run_m0, m0_arg);
+    bench_begin();
+    vm_run(UINT64_MAX / 2);
+    uint64_t counters[COUNTER_COUNT];
+    core_virt.counters(counters);
+    bench_end(counters[COUNTER_switches]);
+    vm_free();
+    scenario_free(s);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct listener hows[] = {{NULL}, {count_only}, {copy_away}};
+    static const char *const names[] = {"records off", "... to a sink that counts", "... streamed"};
+    struct bench_case emits[3], runs[3];
+    for (int i = 0; i < 3; i++) {
+        emits[i] = (struct bench_case){names[i], emit_records, (void *)&hows[i]};
+        runs[i] = (struct bench_case){names[i], run_switches, (void *)&hows[i]};
+    }
+    bench_table("one record", emits, 3, bench_reps(argc, argv, REPS));
+    bench_table("one switch of 100 goroutines that yield, procs=1", runs, 3,
+                bench_reps(argc, argv, REPS));
+    return 0;
+}
