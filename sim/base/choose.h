@@ -2,8 +2,9 @@
 #ifndef GMPSIM_SIM_BASE_CHOOSE_H
 #define GMPSIM_SIM_BASE_CHOOSE_H
 
-/* One question, many answers: every nondeterministic step of an explored world asks choose(), a
- * strategy answers, and the log of answers IS the schedule.
+/* One question, many answers: every nondeterministic step of a world asks choose(), a strategy
+ * answers, and the log of answers IS the schedule. The explorer (sim/explore) always asks, the
+ * timed host (sim/virt) if it is given a chooser.
  *
  * A question with one answer is not asked and not logged. Answer 0 is always the dull one: go on
  * with the running thread, read the newest store, write at the end, no fault. So a schedule of
@@ -16,12 +17,13 @@
 #include "sim/base/rng.h"
 
 enum choice_kind {
-    CHOICE_THREAD, /* who performs the next point; also how ties of clocks are broken */
+    CHOICE_THREAD, /* who performs the next point */
     CHOICE_FLUSH,  /* the same, and store buffers may drain by one store */
     CHOICE_LOAD,   /* which store a load sees; 0: the newest it may see */
     CHOICE_STORE,  /* where in the order of memory a store goes; 0: last */
     CHOICE_DRAW,   /* a random draw of the program or of the runtime */
     CHOICE_FAULT,  /* 0: nothing happens */
+    CHOICE_TIE,    /* virtual time decides, but several are due at this instant: who is first */
     CHOICE_KINDS
 };
 
@@ -72,6 +74,8 @@ static inline uint32_t evenly_below(uint64_t x, uint32_t n)
  * PCT, POS and SURW need begin and pick; DPOR needs end too; shrinking is a loop around replay. */
 struct strategy {
     const char *name;
+    /* Virtual time is told to the strategy (choice.timed); on the timed host it decides who is
+     * next, and ties are asked. */
     bool wants_time;
     /* Not NULL: threads are drawn evenly from here, which saves the call of pick. */
     struct evenly *evenly;
@@ -172,5 +176,9 @@ static inline uint32_t choose(struct chooser *ch, const struct choice *c)
     ch->log[ch->count++] = answer_make(c->kind, c->n, pick);
     return pick;
 }
+
+/* A draw below n, however large; fallback is what it is without a strategy. */
+uint64_t choose_below(uint32_t (*ask)(const struct choice *c), uint64_t n, uint64_t fallback,
+                      uint64_t step);
 
 #endif

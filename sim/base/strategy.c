@@ -4,13 +4,30 @@
 
 #include <assert.h>
 
-const char choice_letters[CHOICE_KINDS + 1] = "tblsdf";
+const char choice_letters[CHOICE_KINDS + 1] = "tblsdfi";
 
 const char *choice_kind_name(enum choice_kind k)
 {
-    static const char *const names[CHOICE_KINDS] = {"thread", "flush", "load",
-                                                    "store",  "draw",  "fault"};
+    static const char *const names[CHOICE_KINDS] = {"thread", "flush", "load", "store",
+                                                    "draw",   "fault", "tie"};
     return k < CHOICE_KINDS ? names[k] : "?";
+}
+
+/* More answers than a choice can have are asked in two halves. */
+uint64_t choose_below(uint32_t (*ask)(const struct choice *c), uint64_t n, uint64_t fallback,
+                      uint64_t step)
+{
+    struct choice c = {.kind = CHOICE_DRAW, .step = step};
+
+    if (n < 2)
+        return 0;
+    if (n > CHOICE_N_MAX) {
+        uint64_t low = 1 << 16, high = choose_below(ask, (n + low - 1) / low, fallback / low, step);
+        return (high * low + choose_below(ask, low, fallback % low, step)) % n;
+    }
+    c.n = (uint32_t)n;
+    c.timed = (uint32_t)(fallback % n);
+    return ask(&c);
 }
 
 /* ---- virtual time ---- */
@@ -69,6 +86,7 @@ static uint32_t random_pick(struct strategy *s, const struct choice *c)
     case CHOICE_THREAD:
     case CHOICE_FLUSH:
     case CHOICE_DRAW:
+    case CHOICE_TIE:
     case CHOICE_KINDS: break;
     }
     return evenly_below(x, c->n);

@@ -359,20 +359,9 @@ bool ex_quota_(int64_t *quota_us, int64_t *period_us)
     return true;
 }
 
-/* A draw with more answers than a choice can have is asked in two halves. */
 uint64_t ex_draw_(uint64_t n, uint64_t fallback)
 {
-    struct choice c = {.kind = CHOICE_DRAW, .step = ex_steps_()};
-
-    if (n < 2)
-        return 0;
-    if (n > CHOICE_N_MAX) {
-        uint64_t low = 1 << 16, high = ex_draw_((n + low - 1) / low, fallback / low);
-        return (high * low + ex_draw_(low, fallback % low)) % n;
-    }
-    c.n = (uint32_t)n;
-    c.timed = (uint32_t)(fallback % n);
-    return ex_choose_(&c);
+    return choose_below(ex_choose_, n, fallback, ex_steps_());
 }
 
 uint64_t ex_seed64_(void) { return rng_splitmix(&ex.seed_state); }

@@ -82,6 +82,8 @@ void vm_futexsleep_(const uint32_t *addr, uint32_t val, int64_t ns)
         vm_hot.now += (uint64_t)vm_hot.kind[COST_syscall_enter] + vm_hot.kind[COST_syscall_exit];
         return;
     }
+    if (vm_chooser_ && vm_fault_())
+        return;
     vm_w_.futex_sleeps++;
     if (ns >= 0 && (uint64_t)ns < VM_TIME_MAX_PS / 1000)
         until = vm_hot.now + (uint64_t)ns * 1000;

@@ -187,7 +187,7 @@ struct poll_event {
 #define netpoll_wakeup()                vm_netpoll_wakeup_()
 #define host_ncpu()                     vm_ncpu_()
 #define host_quota(quota_us, period_us) vm_quota_(quota_us, period_us)
-#define draw(n, fallback)               ((void)(n), (fallback))
+#define draw(n, fallback)               (vm_chooser_ ? vm_draw_(n, fallback) : (fallback))
 #define host_seed64()                   vm_seed64_()
 #define host_alloc(size, align)         vm_alloc_(size, align)
 #define emit(type, g, a, b, c) \
@@ -208,6 +208,8 @@ void vm_finding_(int kind, const char *text);
 _Noreturn void vm_stop_(void);
 
 extern struct event_log vm_log_;
+
+uint64_t vm_draw_(uint64_t n, uint64_t fallback);
 
 static inline void vm_set_p_(uint16_t pid)
 {

@@ -40,6 +40,9 @@ struct vm_hot {
 
 extern struct vm_hot vm_hot;
 
+/* Who answers what a rule or a seed decides otherwise; NULL: nobody (choose.c). */
+extern struct chooser *vm_chooser_;
+
 /* Lets everybody go who is due before the running thread; comes back when it is its turn. */
 void vm_yield_(void);
 

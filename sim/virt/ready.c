@@ -114,16 +114,3 @@ void vm_ready_rebase_(void)
     if (r->capacity > 1)
         rebuild();
 }
-
-uint32_t vm_ready_list_(struct vm_thread **out, uint32_t max)
-{
-    for (uint32_t i = 0; i < r->count && i < max; i++) {
-        struct vm_thread *t = vm_ready_thread_(r->node[r->capacity + i]);
-        uint32_t at = i;
-
-        for (; at > 0 && out[at - 1]->f.rank > t->f.rank; at--)
-            out[at] = out[at - 1];
-        out[at] = t;
-    }
-    return r->count;
-}

@@ -68,8 +68,8 @@ static inline void set_horizon(uint64_t key, uint64_t rank)
 
 static void set_horizon_slowly(const struct vm_thread *t)
 {
-    if (vm_w_.pick)
-        vm_hot.horizon = 0;
+    if (vm_chooser_)
+        vm_hot.horizon = 0; /* every point asks */
     else if (vm_ready_top_() == VM_NEVER)
         vm_hot.horizon = vm_w_.next_ev;
     else
@@ -232,8 +232,11 @@ static struct vm_thread *first_by_time(struct vm_thread *self, bool runnable)
         uint64_t mine = standing(self, runnable) ? standing_key(self) : VM_NEVER;
         uint64_t top = vm_ready_top_(), first = mine < top ? mine : top;
 
-        if (vm_w_.next_ev > vm_ready_time_(first))
+        if (vm_w_.next_ev > vm_ready_time_(first)) {
+            if (vm_chooser_)
+                return vm_choose_tie_(mine != VM_NEVER ? self : NULL, vm_ready_time_(first));
             return mine < top ? self : vm_ready_thread_(top);
+        }
         if (first == VM_NEVER && idle_for_ever())
             vm_end_(VM_IDLE);
         else
@@ -242,8 +245,8 @@ static struct vm_thread *first_by_time(struct vm_thread *self, bool runnable)
     return NULL;
 }
 
-/* The explorer's order: one common time, and whom it picks. */
-static struct vm_thread *first_by_pick(struct vm_thread *self, bool runnable)
+/* One common time, and whoever is chosen. */
+static struct vm_thread *first_by_choice(struct vm_thread *self, bool runnable)
 {
     while (!vm_w_.over) {
         bool stands = standing(self, runnable);
@@ -259,7 +262,7 @@ static struct vm_thread *first_by_pick(struct vm_thread *self, bool runnable)
             next_event();
             continue;
         }
-        t = vm_w_.pick(self, stands);
+        t = vm_choose_thread_(stands ? self : NULL);
         if (t->clock < vm_w_.now)
             t->clock = vm_w_.now;
         return t;
@@ -277,7 +280,8 @@ void vm_dispatch_(struct vm_thread *self, bool runnable)
     struct vm_thread *next;
 
     vm_w_.at = self;
-    next = vm_w_.pick ? first_by_pick(self, runnable) : first_by_time(self, runnable);
+    next = vm_chooser_ && !vm_chooser_->strategy->wants_time ? first_by_choice(self, runnable)
+                                                             : first_by_time(self, runnable);
     if (next != self && standing(self, runnable))
         vm_ready_add_(self);
     if (next == NULL) {

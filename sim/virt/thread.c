@@ -244,7 +244,8 @@ static uint64_t noisy(uint64_t ps)
 
     if (share == 0 || ps == 0)
         return ps;
-    return ps - ps * share / 1000 + rng_below(&vm_w_.noise, 2 * ps * share / 1000 + 1);
+    uint64_t most = 2 * ps * share / 1000, noise = rng_below(&vm_w_.noise, most + 1);
+    return ps - ps * share / 1000 + draw(most + 1, noise);
 }
 
 /* The instant at which the host's timer for `until` goes off. */

@@ -18,6 +18,7 @@
 #include "sim/base/event.h"
 #include "costs.h"
 
+struct chooser;
 struct hostm;
 
 enum vm_ties {
@@ -53,6 +54,11 @@ struct vm_opts {
     uint32_t records_batch;  /* records per call of the sink; 0: EVENT_BATCH_COUNT */
     event_sink_fn *sink;     /* event records go here; NULL: records off */
     void *sink_arg;
+    /* Who answers what is otherwise decided by a rule or a seed; the caller's, and not part of what
+     * is saved. NULL: nobody is asked, and points below the horizon cost next to nothing. See
+     * choose.c for what is asked. */
+    struct chooser *chooser;
+    bool faults;       /* with a chooser: things may go wrong that may go wrong */
     size_t memory_max; /* of the arena; 0: VM_MEMORY_DEFAULT */
     bool catch_throws; /* vm_run returns VM_THROWN in place of ending the process */
     void (*sighandler)(

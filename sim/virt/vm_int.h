@@ -24,6 +24,7 @@
 #define GMPSIM_VIRT_VM_INT_H
 
 #include "sim/base/arena.h"
+#include "sim/base/choose.h"
 #include "sim/base/coro.h"
 #include "sim/base/event.h"
 #include "sim/base/eventq.h"
@@ -183,12 +184,6 @@ struct vm_world {
     uint64_t latency, granularity, wakeup, tick; /* ps */
     struct vm_bandwidth bw;
 
-    /* The explorer's seam. When set, every point takes the slow path, which asks here who goes
-     * next: any RUNNING thread (vm_ready_list_, or self if `runnable`), whatever its clock; the
-     * clocks then follow one common time. Set it after vm_init and before vm_run. The fast path
-     * does not test it. */
-    struct vm_thread *(*pick)(struct vm_thread *self, bool runnable);
-
     struct vm_opts opts;
     struct rng seeds, noise, ties;
     struct failure failure;
@@ -226,8 +221,14 @@ void vm_ready_init_(void);
 void vm_ready_add_(struct vm_thread *t);
 void vm_ready_remove_(struct vm_thread *t);
 void vm_ready_rebase_(void);
-/* The threads in the tree, by rank; at most max, returns how many there are. */
-uint32_t vm_ready_list_(struct vm_thread **out, uint32_t max);
+
+/* choose.c: all of it only when vm_chooser_ */
+uint32_t vm_choose_(const struct choice *c);
+/* Who goes next; self stands in vm_dispatch_ and could, or is NULL. `at`: the first instant at
+ * which anybody is due. */
+struct vm_thread *vm_choose_tie_(struct vm_thread *self, uint64_t at);
+struct vm_thread *vm_choose_thread_(struct vm_thread *self);
+bool vm_fault_(void);
 
 /* thread.c */
 void vm_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg, uint64_t at);

@@ -168,6 +168,7 @@ bool vm_init(struct failure *f, const struct vm_opts *opts)
         return false;
     memset(w, 0, sizeof *w);
     w->opts = o;
+    vm_chooser_ = o.chooser;
     stacks = stackpool_space(STACK_SIZE_DEFAULT, o.threads_max);
     if (arena_init(&w->arena, o.memory_max, stacks, f) != 0)
         return false;
@@ -202,6 +203,7 @@ void vm_free(void)
     for (struct vm_thread *t = w->dead; t; t = t->next)
         stackpool_end(&w->stacks, &t->coro);
     arena_release(&w->arena);
+    vm_chooser_ = NULL;
     w->exists = false;
 }
 
