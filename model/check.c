@@ -137,7 +137,8 @@ static const char *check_wired(void)
             return "two Ms have the same P";
         struct g *gp = a_peek(&mp->curg);
         uint32_t s = gp != NULL ? a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan : Gidle;
-        if (s == Grunning && a_peek(&gp->m) != NULL && a_peek(&gp->m) != mp && !prof->coro)
+        if (s == Grunning && a_peek(&gp->m) != NULL && a_peek(&gp->m) != mp &&
+            mp->mcallfn != coroswitch_m) /* the G it gave way to may be elsewhere already */
             return "a running G is on another M";
     }
     return NULL;

@@ -7,7 +7,7 @@
 /* coro.go coroswitch_m, on g0. exiting: the running G is over. */
 static void coro_check_thread(const struct coroutine *c, const struct m *mp, bool locked)
 {
-    if (!prof->timers_v2 || (c->mp == NULL && !locked)) /* 1.23+ */
+    if (!prof->coro_checks_thread || (c->mp == NULL && !locked))
         return;
     if (mp != c->mp || mp->lockedInt != c->lockedInt || mp->lockedExt != c->lockedExt)
         fatalthrow(a_own(&mp->curg),

@@ -119,8 +119,6 @@ static void dropm(struct m *mp, struct g *gp)
     casgstatus(gp, Gsyscall, gdeadextra());
     a_store_rlx(&gp->preemptStop, false);
     a_add(&sched->ngsys, 1);
-    if (prof->coro)
-        mp->syscalltick--; /* 1.22+: or the next needm might take an old P for its own */
     putExtraM(mp);
 }
 

@@ -2,7 +2,8 @@
 /* A collection: sweep termination and the start of marking (one stop of the world), concurrent
  * marking, mark termination (another), concurrent sweeping. The starter is an allocating G,
  * runtime.GC, or the forced-GC helper; the last worker ends the cycle. gcsema is held for the whole
- * cycle, worldsema around the stops. */
+ * cycle, worldsema around the stops; up to 1.14 there is no gcsema and worldsema is held all the
+ * time. */
 #include "objs.h"
 
 enum { SPAN_BYTES = 8192, SWEEP_BATCH = 10 };
@@ -151,7 +152,8 @@ static enum opres step_gcStartStop(struct g *gp)
     a_store(&c->blackenEnabled, 1);
     struct m *mp = acquirem();
     startTheWorldWithSema(STW_SWEEP_TERM);
-    semrelease(&rt->worldsema);
+    if (prof->gcsema)
+        semrelease(&rt->worldsema);
     releasem(mp);
     semrelease(&c->startSema);
     return OP_DONE;
@@ -180,7 +182,7 @@ static enum opres step_markDone(struct g *gp)
         return OP_DONE;
     }
     push_step(gp, STEP_markTerm);
-    return semacquire(gp, &rt->worldsema);
+    return prof->gcsema ? semacquire(gp, &rt->worldsema) : OP_DONE;
 }
 
 static void flush_nothing(struct p *pp)

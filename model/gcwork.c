@@ -80,11 +80,21 @@ static bool fraction_exceeded(struct p *pp)
     return delta <= 0 || self / 1000 * c->fracDen * 10 > delta / 1000 * c->fracNum * 12;
 }
 
-/* Must a worker of this mode stop here? A dedicated one with until_preempt false never does. */
+/* Is a request to preempt a reason to stop? For a worker that keeps its P, until_preempt false,
+ * only when the world is to stop (1.15+). Since 1.22 also when forEachP wants it, but nobody calls
+ * that while there is something left to mark. */
+static bool drain_preempted(struct g *gp, bool until_preempt)
+{
+    if (!a_load_rlx(&gp->preempt))
+        return false;
+    return until_preempt || (prof->drain_stops_for_stw && a_load(&sched->gcwaiting) != 0);
+}
+
+/* Must a worker of this mode stop here? */
 static bool drain_over(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, bool until_preempt,
                        int64_t *unchecked)
 {
-    if (until_preempt && a_load_rlx(&gp->preempt))
+    if (drain_preempted(gp, until_preempt))
         return true;
     if (mode == gcFractional)
         return fraction_exceeded(pp);
@@ -118,27 +128,28 @@ static void markroot(struct g *gp)
     resumeG(s);
 }
 
-/* The roots come first; a worker that is preempted leaves the rest to others. */
-static void drain_roots(struct g *self, bool until_preempt)
+/* The roots come first; a worker that is preempted leaves the rest to others. True: it has to give
+ * way after this one, as it is looked at after each. */
+static bool drain_roots(struct g *self, struct p *pp, enum gcMarkWorkerMode mode,
+                        bool until_preempt)
 {
-    for (;;) {
-        if (until_preempt && a_load_rlx(&self->preempt))
-            return;
+    while (!drain_preempted(self, until_preempt)) {
         struct g *gp = next_root();
         if (gp == NULL)
-            return;
+            return false;
         markroot(gp);
+        if ((mode == gcFractional && fraction_exceeded(pp)) || (mode == gcIdle && pollWork()))
+            return true;
     }
+    return false;
 }
 
 /* mgcmark.go gcDrain. */
 static void gcDrain(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, bool until_preempt)
 {
     int64_t credit = 0, unchecked = 0;
-    drain_roots(gp, until_preempt);
-    for (;;) {
-        if (drain_over(gp, pp, mode, until_preempt, &unchecked))
-            break;
+    bool over = drain_roots(gp, pp, mode, until_preempt);
+    while (!over && !drain_over(gp, pp, mode, until_preempt, &unchecked)) {
         int64_t n = take_work(DRAIN_BYTES);
         if (n == 0)
             break;

@@ -24,7 +24,7 @@ static int32_t defaultGOMAXPROCS(void)
     return procs;
 }
 
-enum { STW_GOMAXPROCS = 1 };
+enum { STW_GOMAXPROCS = 1, STW_READ_MEM = 4 };
 
 static void resize_world(int32_t n)
 {
@@ -33,12 +33,18 @@ static void resize_world(int32_t n)
     startTheWorldWithSema(STW_GOMAXPROCS);
 }
 
-/* startTheWorldGC: since 1.16 worldsema is handed over, without yielding. */
-static void release_world(struct g *gp)
+/* startTheWorld: since 1.16 worldsema is handed over, without yielding. */
+static void release_worldsema(struct g *gp)
 {
     struct m *mp = acquirem(); /* so that the hand-over does not make us yield */
     (void)semrelease1(gp, &rt->worldsema, prof->worldsema_handoff);
     releasem(mp);
+}
+
+/* startTheWorldGC. */
+static void release_world(struct g *gp)
+{
+    release_worldsema(gp);
     if (prof->gcsema)
         semrelease(&rt->gcsema);
 }
@@ -79,6 +85,24 @@ static enum opres step_procsStop(struct g *gp)
     set_reg(gp, cur_insn(gp)->a, a_load_rlx(&rt->gomaxprocs)); /* another one may have been first */
     resize_world((int32_t)procs_arg(gp));
     release_world(gp);
+    return OP_DONE;
+}
+
+/* mstats.go ReadMemStats: unlike GOMAXPROCS it does not wait for the end of a collection (1.15+).
+ */
+static enum opres runtime_ReadMemStats(struct g *gp)
+{
+    push_step(gp, STEP_readMemStop);
+    return semacquire(gp, &rt->worldsema);
+}
+
+static enum opres step_readMemStop(struct g *gp)
+{
+    stopTheWorldWithSema(STW_READ_MEM, /*pseudo_wait*/ true);
+    for (int32_t i = 0; i < rt->allp_len; i++)
+        work(safepoint_fn); /* every P's allocation cache is flushed */
+    startTheWorldWithSema(STW_READ_MEM);
+    release_worldsema(gp);
     return OP_DONE;
 }
 

@@ -81,6 +81,7 @@ static void checkdead(void);
 static int32_t defaultGOMAXPROCS(void);
 static void gomaxprocs_updater_start(void);
 static enum opres runtime_GOMAXPROCS(struct g *gp);
+static enum opres runtime_ReadMemStats(struct g *gp);
 static void sysmonUpdateGOMAXPROCS(void);
 static void schedtrace(bool detailed);
 

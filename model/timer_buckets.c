@@ -29,7 +29,7 @@ static void timers_world_init(void)
     rt->timersBuckets = host_alloc(timersLen * sizeof(struct timersBucket),
                                    _Alignof(struct timersBucket));
     for (int i = 0; i < timersLen; i++)
-        lockInit(&rt->timersBuckets[i].heap.mu, lockRankTimers);
+        lockInit(&rt->timersBuckets[i].heap.mu, lockRankLeaf);
 }
 
 /* time.go timer.assignBucket. */

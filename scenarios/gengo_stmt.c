@@ -619,11 +619,13 @@ static void go_cgo_callback(struct gen *g, const cJSON *o, const cJSON *v)
 
 static void go_runtime(struct gen *g, const cJSON *o, const cJSON *v)
 {
-    static const char *const calls[][2] = {{"gosched", "runtime.Gosched()"},
-                                           {"goexit", "runtime.Goexit()"},
-                                           {"gc", "runtime.GC()"},
-                                           {"lock_os_thread", "runtime.LockOSThread()"},
-                                           {"unlock_os_thread", "runtime.UnlockOSThread()"}};
+    static const char *const calls[][2] = {
+        {"gosched", "runtime.Gosched()"},
+        {"goexit", "runtime.Goexit()"},
+        {"gc", "runtime.GC()"},
+        {"read_mem_stats", "runtime.ReadMemStats(new(runtime.MemStats))"},
+        {"lock_os_thread", "runtime.LockOSThread()"},
+        {"unlock_os_thread", "runtime.UnlockOSThread()"}};
     (void)v;
     size_t i = 0;
     while (strcmp(calls[i][0], o->child->string) != 0)
@@ -792,6 +794,7 @@ static const struct {
     {"exit", go_exit},
     {"free", go_work},
     {"gc", go_runtime},
+    {"read_mem_stats", go_runtime},
     {"go", go_go},
     {"goexit", go_runtime},
     {"gomaxprocs", go_gomaxprocs},

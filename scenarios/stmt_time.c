@@ -99,6 +99,7 @@ PLAIN(st_goexit, OP_GOEXIT)
 PLAIN(st_lock_os_thread, OP_LOCKOS)
 PLAIN(st_unlock_os_thread, OP_UNLOCKOS)
 PLAIN(st_gc, OP_GC)
+PLAIN(st_read_mem_stats, OP_READMEM)
 
 /* ---- timers and contexts ---- */
 

@@ -87,6 +87,11 @@ struct as_opts {
     int64_t value;
     const char *rule2;
     int64_t value2;
+    int64_t quota_us;   /* of the CPU, per 100 ms; 0: none */
+    bool catch_throws;  /* a throw ends the run, not the test */
+    bool default_procs; /* not `procs`: what the release takes for the host */
+    int schedtrace_ms;  /* SCHED lines into r.out; 0: none */
+    bool scheddetail;
 };
 
 enum as_end { AS_STOPPED, AS_IDLE, AS_TIME, AS_FINDING, AS_THROWN };

@@ -206,3 +206,50 @@ TEST_CASE(Fidelity, APreemptedDedicatedWorkerGivesItsRingAway)
     for (int rel = 13; rel <= 17; rel++)
         CHECK(given_away(rel) >= 25);
 }
+
+/* Somebody collects while main computes for 2 ms and then does `op`; prints whether that took more
+ * than 5 ms. */
+static void during_a_collection(int release, enum op op, int64_t imm)
+{
+    bool procs = op == OP_GOMAXPROCS;
+    as_init(&a);
+    int gc = as_func(&a, "gc", 0, 1);
+    as_plain(&a, OP_GC);
+    as_ret(&a);
+    as_func(&a, "main", 0, 2);
+    as_op(&a, OP_ALLOC, 1, NOREG, 0, -1, 40 * MB);
+    as_plain(&a, OP_GC);
+    as_go(&a, gc, 0, 0);
+    cpu_nopreempt(2 * MS);
+    as_op(&a, OP_NOW, 0, 0, 0, 0, 0);
+    as_op(&a, op, procs ? NOREG : 0, procs ? NOREG : 0, 0, 0, imm);
+    as_op(&a, OP_NOW, 1, 0, 0, 0, 0);
+    as_op(&a, OP_SUB, 0, 1, 0, 0, 0);
+    int soon = as_label(&a);
+    as_jump(&a, OP_JLTI, 0, 0, 5 * MS, soon);
+    as_print(&a, "waited");
+    as_place(&a, soon);
+    as_ret(&a);
+    as_run(&r, &a, (struct as_opts){.release = release, .procs = 4});
+    CHECK_EQ(r.end, AS_STOPPED);
+}
+
+/* Whoever wants another number of Ps waits for the end of a collection: by worldsema up to 1.14,
+ * which the collector then kept from start to end, by gcsema since. */
+TEST_CASE(Fidelity, AChangeOfPsWaitsForTheCollection)
+{
+    for (int rel = 13; rel <= 27; rel++) {
+        during_a_collection(rel, OP_GOMAXPROCS, 6);
+        CHECK_STR(r.out, "waited");
+    }
+}
+
+/* Others who stop the world need only worldsema, and since 1.15 the dedicated worker stops for them
+ * in the middle of its marking. */
+TEST_CASE(Fidelity, ReadMemStatsWaitsForACollectionUpTo114)
+{
+    for (int rel = 13; rel <= 27; rel++) {
+        during_a_collection(rel, OP_READMEM, 0);
+        CHECK_STR(r.out, rel <= 14 ? "waited" : "");
+    }
+}

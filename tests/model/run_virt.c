@@ -48,13 +48,22 @@ void as_run(struct as_result *r, struct as *a, struct as_opts o)
     set_rule(&prof, o.rule2, o.value2);
     const struct program *program = as_done(a);
     struct failure f = {0};
-    struct vm_opts vo = {.seed = o.seed + 1, .cpus = o.cpus, .sighandler = core_virt.sighandler};
+    struct vm_opts vo = {.seed = o.seed + 1,
+                         .cpus = o.cpus,
+                         .quota_us = o.quota_us,
+                         .catch_throws = o.catch_throws,
+                         .sighandler = core_virt.sighandler};
     if (!vm_init(&f, &vo))
         FAIL_CASE("vm_init: %s", f.text);
     struct world_opts wo = {.profile = &prof,
                             .program = program,
-                            .procs = o.procs != 0 ? o.procs : 1,
+                            .procs = o.default_procs ? 0
+                                     : o.procs != 0  ? o.procs
+                                                     : 1,
+                            .schedtrace_ns = (int64_t)o.schedtrace_ms * 1000000,
+                            .scheddetail = o.scheddetail,
                             .print = take_print,
+                            .sched_line = take_print,
                             .arg = r};
     void *arg;
     struct hostm *m0 = core_virt.init(&wo, &arg);

@@ -10,7 +10,8 @@
 enum { PROCS = 8, RING = 16 };
 
 static void (*body)(struct m *mp);
-static uint64_t ids; /* of the Gs made here */
+static uint64_t ids;         /* of the Gs made here */
+static const char *rule_off; /* of the profile; NULL: none */
 
 static void on_m0(void *arg)
 {
@@ -33,6 +34,8 @@ static enum vm_why world_until(uint64_t until_ps, int release, int32_t procs,
     CHECK(profile_init(&profile, release));
     CHECK_EQ(profile_set(&profile, "ring_len", RING), 0);
     CHECK_EQ(profile_set(&profile, "lock_ranks", 0), 0);
+    if (rule_off != NULL)
+        CHECK_EQ(profile_set(&profile, rule_off, 0), 0);
     body = fn;
     ids = 0;
     struct hostm *hm = core_rules.init(
@@ -186,6 +189,53 @@ static void backs_off(struct m *mp)
 }
 
 TEST_CASE(Rules, ARunningVictimKeepsItsRunnextForAMoment) { each_release(backs_off); }
+
+static maskword thief_over;
+
+/* A thief that takes whatever is in runnext of P 0, again and again. */
+static void thief_main(void *arg)
+{
+    (void)arg;
+    while (a_load(&thief_over) == 0) {
+        struct g *next = a_load_rlx(&rt->allp[0]->runnext);
+        if (next != NULL)
+            (void)a_cas(&rt->allp[0]->runnext, next, (struct g *)NULL);
+        if (next == NULL)
+            work(op);
+    }
+}
+
+static int64_t took_ns;
+static void races_for_runnext(struct m *mp)
+{
+    struct m *thief = allocm(NULL, MSTART_LOOP, mReserveID());
+    struct g *gp = runnable();
+    bool inherit;
+    (void)mp;
+    a_store(&thief_over, 0u);
+    newosproc(&thief->host, thief_main, thief);
+    host_usleep(20); /* until it runs */
+    int64_t start = nanotime();
+    for (uint32_t i = 0; i < 2000; i++) {
+        runqput(rt->allp[0], gp, true);
+        for (uint32_t wait = i % 97; wait > 0; wait--)
+            work(op);
+        (void)runqget(rt->allp[0], &inherit);
+    }
+    took_ns = nanotime() - start;
+    a_store(&thief_over, 1u);
+}
+
+/* Up to 1.17 the loser of that race looked at runnext once more, where nothing can be. */
+TEST_CASE(Rules, WhoLosesItsRunnextDoesNotLookAgain)
+{
+    world(18, PROCS, &(struct vm_opts){0}, races_for_runnext);
+    int64_t once = took_ns;
+    rule_off = "runnext_single_cas";
+    world(18, PROCS, &(struct vm_opts){0}, races_for_runnext);
+    rule_off = NULL;
+    CHECK_LT(once, took_ns);
+}
 
 static void puts_batches(struct m *mp)
 {
