@@ -172,7 +172,8 @@ static void times(void)
         "\"nopreempt\"}, {\"syscall\": {\"uniform\": [\"1us\", \"2us\"]}, \"kind\": \"short\"}, "
         "{\"cgo\": "
         "\"1us\"}, {\"cgo_callback\": \"back\", \"arg\": 4, \"after\": \"1us\"},"
-        "{\"alloc\": \"64KB\", \"live\": true}, {\"free\": 65536}, {\"gc\": true}, {\"gosched\": "
+        "{\"alloc\": \"64KB\", \"live\": true}, {\"free\": 65536}, {\"gc\": true}, "
+        "{\"read_mem_stats\": true}, {\"gosched\": "
         "true}, "
         "{\"gomaxprocs\": 2, \"into\": \"old\"}, {\"print\": \"%d\", \"args\": [\"old\"]}, "
         "{\"span\": \"s\", \"do\": [{\"sleep\": {\"exp\": \"1ms\", \"max\": \"2ms\"}}]}",
