@@ -21,9 +21,18 @@ static struct store *open_store(const char *path)
 static sqlite3_stmt *prepare(sqlite3 *db, const char *sql, const char **rest)
 {
     sqlite3_stmt *st;
-    if (sqlite3_prepare_v2(db, sql, -1, &st, rest) != SQLITE_OK)
-        cli_die(EXIT_USAGE, "query: %s", sqlite3_errmsg(db));
+    int rc = sqlite3_prepare_v2(db, sql, -1, &st, rest);
+    if (rc != SQLITE_OK)
+        cli_die(EXIT_USAGE, "query: %s%s", sqlite3_errmsg(db),
+                rc == SQLITE_AUTH ? ": a query is read-only, and of this file alone" : "");
     return st;
+}
+
+/* What a damaged file says comes with the last row. */
+static void done(sqlite3 *db, sqlite3_stmt *st)
+{
+    if (sqlite3_finalize(st) != SQLITE_OK)
+        cli_die(EXIT_USAGE, "query: %s", sqlite3_errmsg(db));
 }
 
 /* ---- query ---- */
@@ -163,7 +172,7 @@ static void differences(struct two *t, const char *title, const char *sql, bool 
             printf("\n%s\n", title);
         print_difference(st, times);
     }
-    sqlite3_finalize(st);
+    done(t->db, st);
 }
 
 static void diff_settings(struct two *t)
@@ -211,9 +220,9 @@ static const char *fingerprint(struct two *t, int64_t run, char *buf, size_t siz
 {
     sqlite3_stmt *st = prepare(t->db, "SELECT fingerprint FROM runs WHERE id = ?", NULL);
     sqlite3_bind_int64(st, 1, run);
-    if (sqlite3_step(st) == SQLITE_ROW)
+    if (sqlite3_step(st) == SQLITE_ROW && sqlite3_column_text(st, 0) != NULL)
         snprintf(buf, size, "%s", sqlite3_column_text(st, 0));
-    sqlite3_finalize(st);
+    done(t->db, st);
     return buf;
 }
 

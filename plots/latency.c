@@ -28,7 +28,7 @@ static int find_curves(struct plot *p, struct curve *out)
         c->count = sqlite3_column_int64(st, 2);
         c->p99_ns = sqlite3_column_int64(st, 3);
     }
-    sqlite3_finalize(st);
+    plot_done(p, st);
     return n;
 }
 
@@ -48,7 +48,7 @@ static void write_curve(struct plot *p, const struct curve *c)
         int64_t ns = sqlite3_column_int64(st, 1);
         fprintf(p->dat, "%" PRId64 " %.6g\n", ns > 0 ? ns : 1, slower < least ? least : slower);
     }
-    sqlite3_finalize(st);
+    plot_done(p, st);
 }
 
 static void write_plot(struct plot *p, const struct curve *curves, int n)

@@ -51,12 +51,19 @@ sqlite3_stmt *plot_query(struct plot *p, const char *sql)
     return st;
 }
 
+/* What a damaged file says comes with the last row. */
+void plot_done(struct plot *p, sqlite3_stmt *st)
+{
+    if (sqlite3_finalize(st) != SQLITE_OK)
+        plot_fail(p, "%s", sqlite3_errmsg(p->args->db));
+}
+
 int64_t plot_number(struct plot *p, const char *sql, int64_t otherwise)
 {
     sqlite3_stmt *st = plot_query(p, sql);
     if (st != NULL && sqlite3_step(st) == SQLITE_ROW && sqlite3_column_type(st, 0) != SQLITE_NULL)
         otherwise = sqlite3_column_int64(st, 0);
-    sqlite3_finalize(st);
+    plot_done(p, st);
     return otherwise;
 }
 
@@ -117,6 +124,12 @@ void plot_time_tics(struct plot *p, const char *axis, int64_t low_ns, int64_t hi
 
 /* ---- one picture ---- */
 
+static const char *text_of(sqlite3_stmt *st, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(st, column);
+    return text != NULL ? text : "";
+}
+
 static void read_run(struct plot *p)
 {
     sqlite3_stmt *st = plot_query(p, "SELECT scenario, profile, procs, cpus, quota_us, period_us,"
@@ -126,21 +139,23 @@ static void read_run(struct plot *p)
     if (sqlite3_step(st) == SQLITE_ROW) {
         int64_t quota = sqlite3_column_int64(st, 4);
         char cpus[40] = "dedicated CPUs", limit[80] = "";
-        const char *rules = (const char *)sqlite3_column_text(st, 8);
+        const char *rules = text_of(st, 8);
         p->procs = sqlite3_column_int(st, 2);
         p->makespan_ns = sqlite3_column_int64(st, 7);
+        if (p->procs < 1 || p->makespan_ns < 0)
+            plot_fail(p, "run %" PRId64 " is damaged", p->args->run);
         if (sqlite3_column_int(st, 3) > 0)
             snprintf(cpus, sizeof cpus, "%d CPUs", sqlite3_column_int(st, 3));
         if (quota > 0)
             snprintf(limit, sizeof limit, ", quota %.2f CPUs",
                      (double)quota / (double)sqlite3_column_int64(st, 5));
         snprintf(p->title, sizeof p->title, "%.100s — %s, GOMAXPROCS %d, %s%s%s%.60s, seed %s",
-                 sqlite3_column_text(st, 0), sqlite3_column_text(st, 1), p->procs, cpus, limit,
-                 rules[0] != 0 ? ", " : "", rules, sqlite3_column_text(st, 6));
+                 text_of(st, 0), text_of(st, 1), p->procs, cpus, limit, rules[0] != 0 ? ", " : "",
+                 rules, text_of(st, 6));
     } else {
         plot_fail(p, "no run %" PRId64, p->args->run);
     }
-    sqlite3_finalize(st);
+    plot_done(p, st);
 }
 
 static void begin_script(struct plot *p, const char *out, bool png)

@@ -32,6 +32,7 @@ extern const char *const grey;
 void plot_fail(struct plot *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* NULL after a failure. The run's number is bound to ?1. */
 struct sqlite3_stmt *plot_query(struct plot *p, const char *sql);
+void plot_done(struct plot *p, struct sqlite3_stmt *st);
 /* The first column of the first row, or `otherwise`. */
 int64_t plot_number(struct plot *p, const char *sql, int64_t otherwise);
 /* Gives the block's index. */

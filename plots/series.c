@@ -45,7 +45,7 @@ void plot_runq(struct plot *p)
                 (double)sqlite3_column_int64(st, 0) / (double)u, sqlite3_column_double(st, 1),
                 sqlite3_column_double(st, 2), sqlite3_column_double(st, 3),
                 sqlite3_column_double(st, 4));
-    sqlite3_finalize(st);
+    plot_done(p, st);
     if (n == 0)
         plot_fail(p, "run %" PRId64 " has no samples", p->args->run);
     axes(p, "goroutines");
@@ -94,7 +94,7 @@ static int write_states(struct plot *p, int64_t unit, double share[STATES])
         fputc('\n', p->dat);
         all += total;
     }
-    sqlite3_finalize(st);
+    plot_done(p, st);
     for (int i = 0; i < STATES; i++)
         share[i] = all > 0 ? 100 * share[i] / all : 0;
     return n;

@@ -79,7 +79,7 @@ static void write_ps(struct plot *p, const struct window *w, int64_t unit)
         box(p, w, unit, sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 1),
             sqlite3_column_int64(st, 2), 0.2,
             sqlite3_column_text(st, 3)[0] == 's' ? "#F0E442" : "#bbbbbb");
-    sqlite3_finalize(st);
+    plot_done(p, st);
 }
 
 static const char *const gs_sql =
@@ -98,7 +98,8 @@ static int write_gs(struct plot *p, const struct window *w, int64_t unit)
         int64_t lane = sqlite3_column_int64(st, 0), begin = sqlite3_column_int64(st, 1),
                 end = sqlite3_column_int64(st, 2), g = sqlite3_column_int64(st, 3);
         bool runtime = sqlite3_stricmp((const char *)sqlite3_column_text(st, 4), "runtime") == 0;
-        box(p, w, unit, lane, begin, end, 0.38, runtime ? "#444444" : colours[g % (COLOURS - 2)]);
+        box(p, w, unit, lane, begin, end, 0.38,
+            runtime ? "#444444" : colours[(uint64_t)g % (COLOURS - 2)]);
         if (begin < w->from)
             begin = w->from;
         if (end > w->to)
@@ -109,7 +110,7 @@ static int write_gs(struct plot *p, const struct window *w, int64_t unit)
                 "set label 'g%" PRId64 "' at %.12g,%" PRId64 " center front tc rgb 'white'\n", g,
                 (double)(begin + end) / 2 / (double)unit, lane);
     }
-    sqlite3_finalize(st);
+    plot_done(p, st);
     return n;
 }
 

@@ -96,10 +96,51 @@ static bool is_old_enough(struct failure *f)
     return false;
 }
 
+/* What may be asked of a store that is only read. SQLite itself refuses to write to it; this is for
+ * what reaches other files, or the settings that say so. */
+static int may_read(void *arg, int action, const char *a, const char *b, const char *db,
+                    const char *trigger)
+{
+    static const char *const pragmas[] = {"application_id",    "compile_options",  "database_list",
+                                          "foreign_key_check", "foreign_key_list", "freelist_count",
+                                          "function_list",     "index_info",       "index_list",
+                                          "index_xinfo",       "integrity_check",  "page_count",
+                                          "page_size",         "quick_check",      "table_info",
+                                          "table_list",        "table_xinfo",      "user_version"};
+    (void)arg;
+    (void)db;
+    (void)trigger;
+    switch (action) {
+    case SQLITE_ATTACH:
+    case SQLITE_DETACH: return SQLITE_DENY; /* VACUUM INTO comes here too */
+    case SQLITE_FUNCTION:
+        return strcmp(b, "load_extension") == 0 || strcmp(b, "fts3_tokenizer") == 0 ? SQLITE_DENY
+                                                                                    : SQLITE_OK;
+    case SQLITE_PRAGMA:
+        for (size_t i = 0; i < sizeof pragmas / sizeof *pragmas; i++)
+            if (sqlite3_stricmp(a, pragmas[i]) == 0)
+                return SQLITE_OK;
+        return SQLITE_DENY;
+    default: return SQLITE_OK;
+    }
+}
+
+/* A file may come from anybody: its views and triggers get no functions that do something, and
+ * nothing makes SQLite trust its pages. */
+static bool distrust(struct store *s, struct failure *f)
+{
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    return store_exec_(s, f, "PRAGMA cell_size_check = 1");
+}
+
 static bool prepare_file(struct store *s, struct failure *f, enum store_mode mode)
 {
+    if (!distrust(s, f))
+        return false;
     if (mode == STORE_READ)
-        return store_exec_(s, f, "PRAGMA query_only = 1") && schema_check(s->db, f);
+        return store_exec_(s, f, "PRAGMA query_only = 1") && schema_check(s->db, f) &&
+               sqlite3_set_authorizer(s->db, may_read, NULL) == SQLITE_OK;
     if (sqlite3_db_readonly(s->db, "main") == 1) {
         fail(f, E_STORE, "the file cannot be written");
         return false;

@@ -8,6 +8,7 @@ usage: store_test.py GMPSIM
 """
 import json
 import os
+import random
 import resource
 import shutil
 import signal
@@ -152,6 +153,21 @@ class Rows(Case):
                 else self.run_it("query", self.db, sql + "; DELETE FROM runs", status=2)
             self.assertIn("readonly", err.replace("read-only", "readonly"))
         self.assert_runs(1)
+
+    def test_queries_reach_no_other_file(self):
+        shutil.copy(self.db, self.path("other.db"))
+        def files():
+            return {f for f in os.listdir(self.folder) if not f.startswith("x.db-")}
+        before = files()
+        for sql in ("ATTACH 'other.db' AS o", "ATTACH 'new.db' AS n", "VACUUM INTO 'new.db'",
+                    "SELECT load_extension('./x')", "SELECT fts3_tokenizer('simple')",
+                    "PRAGMA journal_mode = DELETE", "PRAGMA writable_schema = 1",
+                    "PRAGMA temp_store_directory = '.'", "PRAGMA wal_checkpoint(TRUNCATE)"):
+            _, err = self.run_it("query", self.db, sql, status=2)
+            self.assertRegex(err, "not authorized|authorization denied", sql)
+        self.assertEqual(files(), before)
+        out, _ = self.run_it("query", self.db, "PRAGMA table_info(counters)")
+        self.assertEqual(len(out.splitlines()), 3)
 
     def test_diff(self):
         self.record("--seed", "1")
@@ -301,6 +317,53 @@ class Trouble(Case):
         self.assertIn("schedules", err)
         self.assertEqual(self.sql("PRAGMA user_version", old), [(1,)])
         self.assertEqual(self.sql("SELECT count(*) FROM runs", old), [(1,)])
+
+    def damaged(self, content, draw):
+        """The content with something wrong: cut off, bytes changed, a page in another's place."""
+        page, bytes_ = 16384, bytearray(content)
+        pages = len(content) // page
+        what = draw.randrange(4)
+        if what == 0:
+            return bytes_[:draw.randrange(100, len(content))]
+        if what == 1:
+            for _ in range(20):
+                bytes_[draw.randrange(100, len(content))] = draw.randrange(256)
+        elif what == 2:
+            for _ in range(3):
+                bytes_[draw.randrange(1, pages) * page + draw.randrange(12)] = draw.randrange(256)
+        else:
+            a, b = draw.randrange(1, pages) * page, draw.randrange(pages) * page
+            bytes_[a:a + page] = content[b:b + page]
+        return bytes_
+
+    def test_damaged_files(self):
+        self.record("--seed", "2")
+        with open(self.db, "rb") as f:
+            content = f.read()
+        draw, bad = random.Random(1), self.path("bad.db")
+        verbs = [["query", bad, "SELECT * FROM g_transitions; SELECT * FROM procs;"
+                  " SELECT * FROM spans; SELECT * FROM quantiles; SELECT * FROM runs"],
+                 ["diff", bad, "1", "2"], ["run", "small.json", "--db", bad]]
+        verbs += [["plot", bad, picture, "--out", self.path("x.svg")]
+                  for picture in ("latency", "runq", "utilisation", "timeline")]
+        refused = 0
+        for _ in range(12):
+            damaged = self.damaged(content, draw)
+            for verb in verbs:
+                for ending in ("", "-wal", "-shm"):
+                    if os.path.exists(bad + ending):
+                        os.remove(bad + ending)
+                with open(bad, "wb") as f:
+                    f.write(damaged)
+                done = subprocess.run([GMPSIM, *verb], stdout=subprocess.PIPE, cwd=self.folder,
+                                      stderr=subprocess.PIPE, timeout=60, check=False)
+                # what is damaged may be something that the verb does not look at
+                if done.returncode != 0:
+                    self.assertEqual(done.returncode, 2, (verb, done.stderr))
+                    self.assertTrue(done.stderr.startswith(b"gmpsim: "), done.stderr)
+                    self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+                    refused += 1
+        self.assertGreater(refused, 20)
 
     def test_files_that_are_something_else(self):
         other = self.path("other.db")
