@@ -196,11 +196,11 @@ static maskword *thief_over; /* in the world */
 static void thief_main(void *arg)
 {
     (void)arg;
-    for (uint32_t i = 0; a_load(thief_over) == 0; i++) {
+    while (a_load(thief_over) == 0) {
         struct g *next = a_load_rlx(&rt->allp[0]->runnext);
         if (next != NULL)
             (void)a_cas(&rt->allp[0]->runnext, next, (struct g *)NULL);
-        procyield(1 + i % 3);
+        procyield(1 + cheaprandn(5));
     }
 }
 
@@ -217,7 +217,7 @@ static void races_for_runnext(struct m *mp)
     int64_t start = nanotime();
     for (uint32_t i = 0; i < 20000; i++) {
         runqput(rt->allp[0], gp, true);
-        procyield(1 + i % 7);
+        procyield(1 + cheaprandn(9));
         (void)runqget(rt->allp[0], &inherit);
     }
     took_ns = nanotime() - start;
