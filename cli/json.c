@@ -82,11 +82,11 @@ static cJSON *left_json(const struct run_result *r)
         const struct run_g *g = &r->gs[i];
         cJSON *o = cJSON_CreateObject();
         number(o, "goid", g->goid);
-        cJSON_AddStringToObject(o, "group", g->group);
-        cJSON_AddStringToObject(o, "status", g->status);
-        cJSON_AddStringToObject(o, "reason", g->reason);
-        number(o, "line", g->line);
-        cJSON_AddBoolToObject(o, "blocked", g->blocked);
+        cJSON_AddStringToObject(o, "group", g->is->group);
+        cJSON_AddStringToObject(o, "status", g->is->status);
+        cJSON_AddStringToObject(o, "reason", g->is->reason);
+        number(o, "line", g->is->line);
+        cJSON_AddBoolToObject(o, "blocked", g->is->blocked);
         cJSON_AddItemToArray(list, o);
     }
     return list;

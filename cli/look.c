@@ -102,13 +102,13 @@ void look_print_timers(void)
 
 static void print_g(const struct run_g *g, int64_t now_ns)
 {
-    printf("g%-5" PRIu64 " %-9s %s", g->goid, g->status, g->group);
-    if (g->func[0] != 0)
-        printf(" in %s", g->func);
-    if (g->line != 0)
-        printf(" line %" PRIu32, g->line);
-    if (g->reason[0] != 0)
-        printf(" [%s, %s]", g->reason, time_text(now_ns - g->since_ns));
+    printf("g%-5" PRIu64 " %-9s %s", g->goid, g->is->status, g->is->group);
+    if (g->is->func[0] != 0)
+        printf(" in %s", g->is->func);
+    if (g->is->line != 0)
+        printf(" line %" PRIu32, g->is->line);
+    if (g->is->reason[0] != 0)
+        printf(" [%s, %s]", g->is->reason, time_text(now_ns - g->since_ns));
     putchar('\n');
 }
 
@@ -229,12 +229,12 @@ static cJSON *g_json(const struct run_g *g)
 {
     cJSON *o = cJSON_CreateObject();
     number(o, "goid", (int64_t)g->goid);
-    cJSON_AddStringToObject(o, "group", g->group);
-    cJSON_AddStringToObject(o, "func", g->func);
-    cJSON_AddStringToObject(o, "status", g->status);
-    cJSON_AddStringToObject(o, "reason", g->reason);
+    cJSON_AddStringToObject(o, "group", g->is->group);
+    cJSON_AddStringToObject(o, "func", g->is->func);
+    cJSON_AddStringToObject(o, "status", g->is->status);
+    cJSON_AddStringToObject(o, "reason", g->is->reason);
     number(o, "since_ns", g->since_ns);
-    number(o, "line", g->line);
+    number(o, "line", g->is->line);
     return o;
 }
 

@@ -118,10 +118,10 @@ static void print_left(FILE *to, const struct run_result *r)
     for (size_t i = 0; i < r->ngs && i < GS_SHOWN; i++) {
         const struct run_g *g = &r->gs[i];
         fprintf(to, "  goroutine %" PRIu64 " [%s] %s", g->goid,
-                g->reason[0] != 0 ? g->reason : g->status, g->group);
-        if (g->line != 0)
-            fprintf(to, ", line %" PRIu32, g->line);
-        fputs(g->blocked ? "\n" : ", not blocked\n", to);
+                g->is->reason[0] != 0 ? g->is->reason : g->is->status, g->is->group);
+        if (g->is->line != 0)
+            fprintf(to, ", line %" PRIu32, g->is->line);
+        fputs(g->is->blocked ? "\n" : ", not blocked\n", to);
     }
     if (r->ngs > GS_SHOWN)
         fprintf(to, "  ... and %zu more\n", r->ngs - GS_SHOWN);

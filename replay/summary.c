@@ -149,8 +149,8 @@ static bool put_blocked(sqlite3 *db, int64_t run, const struct run_result *r)
     for (size_t i = 0; ok && i < r->ngs; i++) {
         const struct run_g *g = &r->gs[i];
         ok = run_sql(db, "INSERT INTO blocked VALUES(?,?,?,?,?,?,?,?)", "iisssiii", run,
-                     (int64_t)g->goid, g->group, g->status, g->reason, g->since_ns,
-                     (int64_t)g->line, (int64_t)g->blocked);
+                     (int64_t)g->goid, g->is->group, g->is->status, g->is->reason, g->since_ns,
+                     (int64_t)g->is->line, (int64_t)g->is->blocked);
     }
     return ok;
 }

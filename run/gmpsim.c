@@ -238,9 +238,9 @@ gmpsim_goroutine gmpsim_left(const gmpsim_run *r, size_t index)
 {
     const struct run_g *g = &r->r.result.gs[index];
     return (gmpsim_goroutine){.goid = g->goid,
-                              .group = g->group,
-                              .status = g->status,
-                              .reason = g->reason,
-                              .line = g->line,
-                              .blocked = g->blocked};
+                              .group = g->is->group,
+                              .status = g->is->status,
+                              .reason = g->is->reason,
+                              .line = g->is->line,
+                              .blocked = g->is->blocked};
 }

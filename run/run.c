@@ -210,6 +210,7 @@ static void fill_times(struct run *r)
     struct run_result *q = &r->result;
     struct analysis *a = &r->analysis;
     analysis_until(a, q->now_ps);
+    gtable_release(&a->gs); /* the list of goroutines to come needs room */
     q->spans = a->span_stats;
     q->nspans = a->program->nspans;
     q->runq_wait = &a->runq_wait;

@@ -3,6 +3,7 @@
 #include "run/window.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/api.h"
 #include "model/runtime2.h"
@@ -152,52 +153,104 @@ static const char *group_name(const struct program *p, const struct g *gp, const
                : func;
 }
 
-static void fill(struct run_g *out, const struct program *p, const struct g *gp)
+static struct run_g_kind kind_of(const struct program *p, const struct g *gp)
 {
     uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
     bool waits = status == Gwaiting, known = gp->func >= 0 && (uint32_t)gp->func < p->nfuncs;
     const char *func = gp->system || !known ? "" : p->funcs[gp->func].name;
     uint32_t pc = gp->pc != 0 ? gp->pc - 1 : 0; /* of the instruction in progress */
-    *out = (struct run_g){
-        .goid = gp->goid,
+    return (struct run_g_kind){
         .func = func,
         .group = group_name(p, gp, func),
         .status = g_status(status),
         .reason = waits ? reasons[gp->waitreason] : "",
-        .since_ns = waits ? gp->waitsince : 0,
         .line = p->lines != NULL && !gp->system && pc < p->ncode ? p->lines[pc] : 0,
         .blocked = waits && !gp->has_ext_wake && gp->waitreason != waitReasonSleep,
     };
 }
 
-static int by_goid(const void *a, const void *b)
-{
-    const struct run_g *x = a, *y = b;
-    return x->goid < y->goid ? -1 : x->goid > y->goid;
-}
+/* The goroutines, and behind them in the same memory their kinds. Until all are known, `is` is
+ * a kind's number. */
+struct listing {
+    struct run_g *gs;
+    struct run_g_kind *kinds;
+    size_t count, nkinds, kinds_room;
+    struct map known; /* (pc and group, the rest) -> number of the kind */
+};
 
-static bool is_alive(const struct g *gp)
+static size_t kind_number(struct listing *l, const struct program *p, const struct g *gp)
 {
     uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
-    return status != Gidle && status != Gdead && status != Gdeadextra;
+    uint32_t rest = status << 16 | (uint32_t)gp->waitreason << 4 | (uint32_t)(gp->func < 0) << 3 |
+                    (uint32_t)gp->has_ext_wake << 2 | (uint32_t)gp->system << 1 | (gp->goid == 1);
+    uint64_t where = (uint64_t)gp->pc << 32 | (uint32_t)gp->group;
+    struct map_slot *s = map_find(&l->known, where, rest);
+    if (s != NULL)
+        return s->a;
+    if (l->nkinds == l->kinds_room) {
+        l->kinds_room = l->kinds_room != 0 ? l->kinds_room * 2 : 16;
+        l->kinds = run_grow(l->kinds, l->kinds_room * sizeof *l->kinds);
+    }
+    map_put(&l->known, where, rest)->a = (uint32_t)l->nkinds;
+    l->kinds[l->nkinds] = kind_of(p, gp);
+    return l->nkinds++;
+}
+
+static void list_g(struct listing *l, const struct program *p, const struct g *gp)
+{
+    bool waits = (a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan) == Gwaiting;
+    uintptr_t number = kind_number(l, p, gp);
+    l->gs[l->count++] = (struct run_g){.goid = gp->goid,
+                                       .since_ns = waits ? gp->waitsince : 0,
+                                       .is = (const struct run_g_kind *)number};
+}
+
+static struct run_g *list_end(struct listing *l)
+{
+    size_t size = l->count * sizeof *l->gs, kinds = l->nkinds * sizeof *l->kinds;
+    l->gs = run_grow(l->gs, size + kinds);
+    struct run_g_kind *at = (struct run_g_kind *)(l->gs + l->count);
+    if (l->nkinds > 0)
+        memcpy(at, l->kinds, kinds);
+    for (size_t i = 0; i < l->count; i++)
+        l->gs[i].is = at + (uintptr_t)l->gs[i].is;
+    map_release(&l->known);
+    free(l->kinds);
+    return l->gs;
+}
+
+/* Shell's sort: they are nearly in order, and qsort would take memory for a second million. */
+static void sort_by_goid(struct run_g *g, size_t count)
+{
+    for (size_t gap = count / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
+        for (size_t i = gap; i < count; i++) {
+            struct run_g put = g[i];
+            size_t at = i;
+            for (; at >= gap && g[at - gap].goid > put.goid; at -= gap)
+                g[at] = g[at - gap];
+            g[at] = put;
+        }
+}
+
+static bool is_listed(const struct g *gp, bool system)
+{
+    uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
+    return status != Gidle && status != Gdead && status != Gdeadextra && (system || !gp->system);
 }
 
 struct run_g *look_gs(const struct program *program, bool system, size_t *count)
 {
-    const struct runtime *w = run_core()->runtime();
-    struct run_g *out = NULL;
-    size_t room = 0;
-    *count = 0;
-    for (const struct g *gp = w->allgs; gp != NULL; gp = gp->alllink) {
-        if (!is_alive(gp) || (gp->system && !system))
-            continue;
-        if (*count == room) {
-            room = room != 0 ? room * 2 : 64;
-            out = run_grow(out, room * sizeof *out);
-        }
-        fill(&out[(*count)++], program, gp);
+    const struct g *allgs = run_core()->runtime()->allgs;
+    struct listing l = {0};
+    size_t n = 0;
+    for (const struct g *gp = allgs; gp != NULL; gp = gp->alllink)
+        n += is_listed(gp, system);
+    l.gs = run_alloc(n * sizeof *l.gs);
+    for (const struct g *gp = allgs; gp != NULL; gp = gp->alllink) {
+        if (is_listed(gp, system))
+            list_g(&l, program, gp);
     }
-    if (*count > 1)
-        qsort(out, *count, sizeof *out, by_goid);
-    return out;
+    sort_by_goid(l.gs, l.count);
+    *count = l.count;
+    return list_end(&l);
 }

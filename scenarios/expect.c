@@ -289,7 +289,7 @@ static bool holds(enum relation rel, int64_t got, int64_t want)
 static bool any_blocked(const struct run_result *r)
 {
     for (size_t i = 0; i < r->ngs; i++)
-        if (r->gs[i].blocked)
+        if (r->gs[i].is->blocked)
             return true;
     return false;
 }
@@ -370,8 +370,8 @@ static void check_blocked(struct check *k, const struct expect *e)
         int64_t n = 0;
         for (size_t i = 0; i < k->r->ngs; i++) {
             const struct run_g *g = &k->r->gs[i];
-            n += g->blocked && strcmp(g->group, b->group) == 0 &&
-                 (b->reason == NULL || strcmp(g->reason, b->reason) == 0);
+            n += g->is->blocked && strcmp(g->is->group, b->group) == 0 &&
+                 (b->reason == NULL || strcmp(g->is->reason, b->reason) == 0);
         }
         named += n;
         if (n != b->count)
@@ -380,7 +380,7 @@ static void check_blocked(struct check *k, const struct expect *e)
                      b->reason ? "]" : "", n);
     }
     for (size_t i = 0; i < k->r->ngs; i++)
-        all += k->r->gs[i].blocked;
+        all += k->r->gs[i].is->blocked;
     if (e->has_blocked && all != named)
         complain(k, "%" PRId64 " goroutines are blocked that were not expected to be", all - named);
 }

@@ -22,16 +22,21 @@ enum run_end {
     RUN_ENDS
 };
 
-/* A goroutine of the program that had not ended when the world did. */
-struct run_g {
-    uint64_t goid;
+/* What many goroutines that had not ended have in common: a million of them are few kinds. */
+struct run_g_kind {
     const char *group;  /* its group, or else the name of its function */
     const char *func;   /* of the current frame */
     const char *status; /* Go's word: "waiting", "runnable", "running", "syscall", ... */
     const char *reason; /* Go's wait reason, "" when it does not wait */
-    int64_t since_ns;   /* waits since; virtual time */
     uint32_t line;      /* of the scenario, 0: not known */
     bool blocked;       /* it waits, and neither a timer nor a descriptor will wake it */
+};
+
+/* A goroutine of the program that had not ended when the world did. */
+struct run_g {
+    uint64_t goid;
+    int64_t since_ns; /* waits since; virtual time */
+    const struct run_g_kind *is;
 };
 
 struct run_span {

@@ -163,12 +163,12 @@ TEST_CASE(Run, ADeadlockNamesWhoWaitsForWhat)
     CHECK_STR(run_verdict(q), "deadlock");
     CHECK_EQ(run_exit_code(q), EXIT_FINDING);
     CHECK_EQ(q->ngs, 2);
-    CHECK_STR(q->gs[0].group, "main");
-    CHECK_STR(q->gs[0].reason, "sync.Mutex.Lock");
-    CHECK_STR(q->gs[1].group, "readers");
-    CHECK_STR(q->gs[1].reason, "chan receive");
-    CHECK(q->gs[0].blocked);
-    CHECK(q->gs[1].blocked);
+    CHECK_STR(q->gs[0].is->group, "main");
+    CHECK_STR(q->gs[0].is->reason, "sync.Mutex.Lock");
+    CHECK_STR(q->gs[1].is->group, "readers");
+    CHECK_STR(q->gs[1].is->reason, "chan receive");
+    CHECK(q->gs[0].is->blocked);
+    CHECK(q->gs[1].is->blocked);
     run_free(&r);
     scenario_free(s);
 }
@@ -183,7 +183,7 @@ TEST_CASE(Run, StopsAtTheTimeItWasGiven)
     CHECK_EQ(r.result.end, RUN_TIME);
     CHECK_EQ(r.result.now_ps, UINT64_C(1000000000));
     CHECK(r.result.ngs > 1);
-    CHECK(!r.result.gs[1].blocked); /* asleep: a timer will wake it */
+    CHECK(!r.result.gs[1].is->blocked); /* asleep: a timer will wake it */
     run_free(&r);
     scenario_free(s);
 }
