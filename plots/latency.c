@@ -58,7 +58,7 @@ static void write_plot(struct plot *p, const struct curve *curves, int n)
     for (int i = 0; i < n; i++) {
         const struct curve *c = &curves[i];
         bool runq = c->kind[0] == 'r';
-        int64_t u = plot_unit(c->p99_ns, &unit);
+        int64_t u = plot_unit(2 * c->p99_ns, &unit); /* 1.994 ms, not 1994 us */
         snprintf(text, sizeof text, "%s (%" PRId64 ", p99 %.4g %s)",
                  runq ? "wait in run queues" : c->name, c->count, (double)c->p99_ns / (double)u,
                  unit);
@@ -72,7 +72,6 @@ static void write_plot(struct plot *p, const struct curve *curves, int n)
 void plot_latency(struct plot *p)
 {
     struct curve curves[CURVES_MAX];
-    char title[700];
     int n = find_curves(p, curves);
     if (n == 0) {
         plot_fail(p, "run %" PRId64 " has no latencies: nothing ever waited", p->args->run);
@@ -85,7 +84,7 @@ void plot_latency(struct plot *p)
                               "SELECT min(ns) FROM quantiles WHERE run = ?1 AND ns > 0"
                               " AND kind IN ('span', 'runq_wait', 'life')",
                               1);
-    fprintf(p->gp, "set title %s\n", plot_quote(p->title, title, sizeof title));
+    plot_title(p, "Latency: how many took longer");
     fputs("set logscale xy\nset xlabel 'latency'\nset ylabel 'share that is slower'\n", p->gp);
     fputs("set ytics ('all' 1, 'p50' 0.5, 'p90' 0.1, 'p99' 0.01, 'p99.9' 0.001,"
           " 'p99.99' 0.0001, 'p99.999' 0.00001)\nset key bottom left Left reverse opaque\n",

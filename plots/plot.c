@@ -89,6 +89,12 @@ const char *plot_quote(const char *text, char *buf, size_t size)
     return buf;
 }
 
+void plot_title(struct plot *p, const char *what)
+{
+    char run[2 * sizeof p->title + 4];
+    fprintf(p->gp, "set title '%s' . \"\\n\" . %s\n", what, plot_quote(p->title, run, sizeof run));
+}
+
 int64_t plot_unit(int64_t ns, const char **name)
 {
     static const char *const names[] = {"ns", "us", "ms", "s"};

@@ -37,6 +37,8 @@ void plot_done(struct plot *p, struct sqlite3_stmt *st);
 int64_t plot_number(struct plot *p, const char *sql, int64_t otherwise);
 /* Gives the block's index. */
 int plot_block(struct plot *p);
+/* set title: what the picture shows, and below it what was run. */
+void plot_title(struct plot *p, const char *what);
 /* A text as gnuplot's single-quoted string. */
 const char *plot_quote(const char *text, char *buf, size_t size);
 /* Of times up to ns: the unit's length and name. */

@@ -23,10 +23,9 @@ static sqlite3_stmt *query_buckets(struct plot *p, const char *sql)
     return st;
 }
 
-static void axes(struct plot *p, const char *ylabel)
+static void axes(struct plot *p, const char *what, const char *ylabel)
 {
-    char title[700];
-    fprintf(p->gp, "set title %s\n", plot_quote(p->title, title, sizeof title));
+    plot_title(p, what);
     fprintf(p->gp, "set ylabel '%s'\nset key above center horizontal Left reverse\n", ylabel);
 }
 
@@ -48,9 +47,11 @@ void plot_runq(struct plot *p)
     plot_done(p, st);
     if (n == 0)
         plot_fail(p, "run %" PRId64 " has no samples", p->args->run);
-    axes(p, "goroutines");
-    fprintf(p->gp, "set xlabel 'virtual time (%s)'\nset xrange [0:%.9g]\nset yrange [0:*]\n", unit,
-            (double)p->makespan_ns / (double)u);
+    axes(p, "Runnable goroutines over time", "goroutines");
+    fprintf(p->gp,
+            "set xlabel 'virtual time (%s)'\nset xrange [0:%.9g]\nset yrange [0:*]\n"
+            "set offsets 0, 0, graph 0.03, 0\n",
+            unit, (double)p->makespan_ns / (double)u);
     fprintf(p->gp,
             "plot '%s' using 1:3 with fillsteps fs solid 1 noborder lc rgb '#c6dcec'"
             " title 'runnable, most', \\\n"
@@ -67,7 +68,7 @@ static const struct {
     {"user_ns", "user code", "#0072B2"},      {"gc_ns", "GC and runtime", "#009E73"},
     {"scheduler_ns", "scheduler", "#D55E00"}, {"spinning_ns", "spinning", "#E69F00"},
     {"syscall_ns", "system call", "#CC79A7"}, {"no_cpu_ns", "waits for a CPU", "#F0E442"},
-    {"throttled_ns", "throttled", "#000000"}, {"idle_ns", "idle", "#e4e4e4"},
+    {"throttled_ns", "throttled", "#333333"}, {"idle_ns", "idle", "#e4e4e4"},
 };
 
 /* Cumulative percent, one column per state. */
@@ -107,7 +108,7 @@ void plot_utilisation(struct plot *p)
     int64_t u = plot_unit(p->makespan_ns, &unit);
     if (write_states(p, u, share) == 0)
         plot_fail(p, "run %" PRId64 " has no samples", p->args->run);
-    axes(p, "share of all Ps (%)");
+    axes(p, "What the Ps did", "share of all Ps (%)");
     fprintf(p->gp, "set xlabel 'virtual time (%s)'\nset yrange [0:100]\nset xrange [0:%.9g]\n",
             unit, (double)p->makespan_ns / (double)u);
     /* From the top of the stack down, each over the one before. */

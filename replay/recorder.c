@@ -178,8 +178,11 @@ static struct chain *p_of(struct recorder *r, size_t p)
 {
     if (p >= r->nps) {
         r->ps = run_grow(r->ps, (p + 1) * sizeof *r->ps);
-        for (size_t i = r->nps; i <= p; i++)
+        r->stalls = run_grow(r->stalls, (p + 1) * sizeof *r->stalls);
+        for (size_t i = r->nps; i <= p; i++) {
             r->ps[i] = (struct chain){.state = P_IDLE};
+            r->stalls[i] = (struct stall){.open = false};
+        }
         r->nps = p + 1;
     }
     return &r->ps[p];
@@ -201,6 +204,56 @@ static size_t retaken_p(const struct recorder *r, const struct event_rec *e)
         return (size_t)e->a;
     const struct recorded_g *s = gtable_find(&r->gs, e->g);
     return s != NULL ? s->p : EVENT_NO_P;
+}
+
+/* ---- Ps without a CPU ---- */
+
+struct stall_row {
+    int64_t p, begin, end;
+    bool throttled;
+};
+
+static void stall_column(sqlite3_context *ctx, const void *row, int column, void *arg)
+{
+    const struct stall_row *r = row;
+    (void)arg;
+    switch (column) {
+    case 0: sqlite3_result_int64(ctx, r->p); break;
+    case 1: sqlite3_result_int64(ctx, r->begin); break;
+    case 2:
+        if (r->end != NONE)
+            sqlite3_result_int64(ctx, r->end);
+        break;
+    case 3: sqlite3_result_text(ctx, r->throttled ? "throttled" : "no cpu", -1, SQLITE_STATIC);
+    default: break;
+    }
+}
+
+static void stall_end(struct recorder *r, size_t p, int64_t end)
+{
+    struct stall *s = p < r->nps ? &r->stalls[p] : NULL;
+    if (s == NULL || !s->open)
+        return;
+    s->open = false;
+    if (s->since == end)
+        return;
+    struct stall_row *row = rows_add(&r->stall_rows);
+    *row = (struct stall_row){
+        .p = (int64_t)p, .begin = s->since, .end = end, .throttled = s->throttled};
+}
+
+/* What ends one stall may begin the next: throttled no more, but there is no CPU yet. */
+static void stall(struct recorder *r, const struct event_rec *e, bool open, bool throttled)
+{
+    if (e->p == EVENT_NO_P)
+        return;
+    int64_t now = (int64_t)(e->time / NS);
+    p_of(r, e->p);
+    struct stall *s = &r->stalls[e->p];
+    if (!s->open && e->type == EV_HOST_ON_CPU && e->a > 0)
+        *s = (struct stall){.since = now - (int64_t)e->a, .open = true};
+    stall_end(r, e->p, now);
+    *s = (struct stall){.since = now, .open = open, .throttled = throttled};
 }
 
 /* ---- spans ---- */
@@ -274,11 +327,18 @@ static void feed(struct recorder *r, const struct event_rec *e)
         if (e->c != 0)
             p_move(r, e, e->p, P_RUNNING);
         break;
-    case EV_P_START: p_move(r, e, e->p, P_RUNNING); break;
+    case EV_P_START:
+        p_move(r, e, e->p, P_RUNNING);
+        stall_end(r, e->p, (int64_t)(e->time / NS));
+        break;
     case EV_P_STOP: p_move(r, e, e->p, P_IDLE); break;
     case EV_P_RETAKE: p_move(r, e, retaken_p(r, e), P_IDLE); break;
     case EV_SPAN_BEGIN: span_begin(r, e); break;
     case EV_SPAN_END: span_end(r, e); break;
+    case EV_HOST_OFF_CPU: stall(r, e, /*open*/ e->b != 0, /*throttled*/ false); break;
+    case EV_HOST_ON_CPU: stall(r, e, /*open*/ false, /*throttled*/ false); break;
+    case EV_THROTTLE_ON: stall(r, e, /*open*/ true, /*throttled*/ true); break;
+    case EV_THROTTLE_OFF: stall(r, e, /*open*/ true, /*throttled*/ false); break;
     default: break;
     }
 }
@@ -298,6 +358,8 @@ void recorder_end(struct recorder *r)
     }
     for (size_t p = 0; p < r->nps; p++)
         chain_end(&r->p_rows, (uint32_t)p, &r->ps[p]);
+    for (size_t p = 0; p < r->nps; p++)
+        stall_end(r, p, NONE);
 }
 
 /* ---- tables ---- */
@@ -332,7 +394,13 @@ int recorder_init(struct recorder *r, sqlite3 *db, const struct program *program
                                  .size = sizeof(struct span_row),
                                  .column = span_column,
                                  .arg = r};
-    struct rows *const all[] = {&r->goroutines, &r->g_rows, &r->p_rows, &r->span_rows};
+    r->stall_rows = (struct rows){.name = "batch_stalls",
+                                  .columns = "p, begin_ns, end_ns, why",
+                                  .insert = INSERT("p_stalls", "batch_stalls"),
+                                  .size = sizeof(struct stall_row),
+                                  .column = stall_column};
+    struct rows *const all[] = {&r->goroutines, &r->g_rows, &r->p_rows, &r->span_rows,
+                                &r->stall_rows};
     int rc = SQLITE_OK;
     for (size_t i = 0; i < sizeof all / sizeof *all && rc == SQLITE_OK; i++)
         rc = rows_register(db, all[i]);
@@ -341,7 +409,8 @@ int recorder_init(struct recorder *r, sqlite3 *db, const struct program *program
 
 int recorder_flush(struct recorder *r, long long run)
 {
-    struct rows *const all[] = {&r->goroutines, &r->g_rows, &r->p_rows, &r->span_rows};
+    struct rows *const all[] = {&r->goroutines, &r->g_rows, &r->p_rows, &r->span_rows,
+                                &r->stall_rows};
     int rc = SQLITE_DONE;
     for (size_t i = 0; i < sizeof all / sizeof *all && rc == SQLITE_DONE; i++)
         rc = rows_flush(all[i], run);
@@ -354,9 +423,12 @@ void recorder_release(struct recorder *r)
     rows_release(&r->g_rows);
     rows_release(&r->p_rows);
     rows_release(&r->span_rows);
+    rows_release(&r->stall_rows);
     gtable_release(&r->gs);
     map_release(&r->spans);
     free(r->ps);
+    free(r->stalls);
     r->ps = NULL;
+    r->stalls = NULL;
     r->nps = 0;
 }

@@ -24,14 +24,21 @@ struct chain {
     uint8_t state;
 };
 
+/* A P whose M has no CPU. */
+struct stall {
+    int64_t since; /* ns */
+    bool open, throttled;
+};
+
 struct recorder {
     const struct program *program;
     struct gtable gs; /* struct recorded_g */
     struct map spans; /* (key, span) -> begin */
     uint64_t last_span;
     struct chain *ps;
+    struct stall *stalls; /* of each P */
     size_t nps;
-    struct rows goroutines, g_rows, p_rows, span_rows;
+    struct rows goroutines, g_rows, p_rows, span_rows, stall_rows;
 };
 
 /* What a row's reason means: 1, 2, ... Go's wait reasons and two more; NULL: no more of them. */

@@ -142,6 +142,10 @@ static const char *const steps[STORE_VERSION] = {
     " sum(duration_ns) FILTER (WHERE from_state = 'running') AS running_ns,"
     " sum(duration_ns) FILTER (WHERE from_state = 'idle') AS idle_ns"
     " FROM p_transitions GROUP BY run, p;",
+
+    /* 4: when a P's M had no CPU. */
+    "CREATE TABLE p_stalls(" RUN "p INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER,"
+    " why TEXT NOT NULL) STRICT;",
 };
 /* clang-format on */
 

@@ -101,6 +101,8 @@ static enum p_class class_of(const struct analysis *a, const struct pclock *p)
         return PC_THROTTLED;
     if (p->off_cpu && p->state != PC_SYSCALL && p->state != PC_IDLE)
         return a->cpus > 0 && a->cpus_throttled >= a->cpus ? PC_THROTTLED : PC_NOCPU;
+    if (p->asleep && p->state != PC_SYSCALL && p->state != PC_IDLE)
+        return PC_SCHED; /* with its P: on a lock of the runtime */
     return (enum p_class)p->state;
 }
 
@@ -159,6 +161,20 @@ static void p_cpu(struct analysis *a, const struct event_rec *r, bool off, bool 
     p_charge(a, p, r->time);
     p->off_cpu = off;
     p->throttled = throttled;
+    p->asleep = r->type == EV_HOST_OFF_CPU && !off;
+}
+
+/* On a CPU again; an M that slept has waited for it since it woke. */
+static void p_on_cpu(struct analysis *a, const struct event_rec *r)
+{
+    if (r->p == EVENT_NO_P)
+        return;
+    struct pclock *p = p_of(a, r->p, r->time);
+    if (!p->off_cpu && r->a > 0) {
+        p_charge(a, p, r->time - r->a * 1000);
+        p->off_cpu = true;
+    }
+    p_cpu(a, r, /*off*/ false, /*throttled*/ false);
 }
 
 static void p_spun(struct analysis *a, const struct event_rec *r)
@@ -322,7 +338,10 @@ static void retaken(struct analysis *a, const struct event_rec *r)
 static void feed_p(struct analysis *a, const struct event_rec *r)
 {
     switch ((enum event_type)r->type) {
-    case EV_P_START: p_enter(a, r, PC_SCHED); break;
+    case EV_P_START:
+        p_cpu(a, r, /*off*/ false, /*throttled*/ false); /* its M runs: it says so */
+        p_enter(a, r, PC_SCHED);
+        break;
     case EV_P_STOP:
         if (r->p != EVENT_NO_P)
             p_leave(a, r->p, r->time);
@@ -332,8 +351,8 @@ static void feed_p(struct analysis *a, const struct event_rec *r)
     case EV_M_SPIN_BEGIN: p_enter(a, r, PC_SPIN); break;
     case EV_M_SPIN_END: p_spun(a, r); break;
     case EV_GC_ASSIST: p_assisted(a, r); break;
-    case EV_HOST_ON_CPU: p_cpu(a, r, /*off*/ false, /*throttled*/ false); break;
-    case EV_HOST_OFF_CPU: p_cpu(a, r, /*off*/ true, /*throttled*/ false); break;
+    case EV_HOST_ON_CPU: p_on_cpu(a, r); break;
+    case EV_HOST_OFF_CPU: p_cpu(a, r, /*off*/ r->b != 0, /*throttled*/ false); break;
     case EV_THROTTLE_ON:
         cpu_throttled(a, r->time, 1);
         p_cpu(a, r, /*off*/ true, /*throttled*/ true);

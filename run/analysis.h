@@ -23,9 +23,9 @@
 
 struct pclock {
     uint64_t since;
-    uint8_t state; /* enum p_class, without the two that lie over it */
-    bool off_cpu, throttled;
-    bool gone; /* GOMAXPROCS shrank */
+    uint8_t state;                   /* enum p_class, without the two that lie over it */
+    bool off_cpu, throttled, asleep; /* of its M */
+    bool gone;                       /* GOMAXPROCS shrank */
     uint64_t ps[PC_COUNT];
     uint64_t stretch; /* ps of user time since its goroutine started, or since a sample */
 };

@@ -116,9 +116,9 @@ void vm_cpu_charge_(struct vm_thread *t, uint64_t at)
 
 /* ---- giving and taking ---- */
 
-static void record(struct vm_thread *t, enum event_type type, uint64_t at, uint64_t ps)
+static void record(struct vm_thread *t, enum event_type type, uint64_t at, uint64_t ps, bool taken)
 {
-    event_emit(&vm_log_, type, at, t->f.who, 0, ps / 1000, 0, (uint16_t)t->cpu);
+    event_emit(&vm_log_, type, at, t->f.who, 0, ps / 1000, taken, (uint16_t)t->cpu);
 }
 
 static void set_idle(uint32_t cpu, bool idle)
@@ -147,6 +147,7 @@ static void arm_slice(uint32_t cpu, uint64_t at)
 void vm_cpu_run_(uint32_t cpu, struct vm_thread *t, uint64_t at)
 {
     struct vm_cpu *c = &vm_w_.cpu[cpu];
+    bool waited = t->state == VM_WAITING;
 
     if (at < c->idle_since)
         at = c->idle_since;
@@ -165,7 +166,7 @@ void vm_cpu_run_(uint32_t cpu, struct vm_thread *t, uint64_t at)
         t->wait_since = at;
         return;
     }
-    record(t, EV_HOST_ON_CPU, at, 0);
+    record(t, EV_HOST_ON_CPU, at, waited ? at - t->wait_since : 0, false);
     if (vm_w_.waiting)
         arm_slice(cpu, at);
     vm_continue_(t, at);
@@ -203,7 +204,7 @@ void vm_cpu_leave_(struct vm_thread *t, uint64_t at)
     struct vm_cpu *c = &vm_w_.cpu[cpu];
 
     assert(c->curr == t);
-    record(t, EV_HOST_OFF_CPU, at, at - c->slice_start);
+    record(t, EV_HOST_OFF_CPU, at, at - c->slice_start, false);
     vm_cpu_charge_(t, at);
     c->curr = NULL;
     c->idle_since = at;
@@ -224,7 +225,7 @@ static struct vm_thread *take(uint32_t cpu, uint64_t *at)
     struct vm_thread *t = c->curr;
 
     *at = vm_interrupt_(t, *at);
-    record(t, EV_HOST_OFF_CPU, *at, *at - c->slice_start);
+    record(t, EV_HOST_OFF_CPU, *at, *at - c->slice_start, true);
     vm_cpu_charge_(t, *at);
     t->preemptions++;
     c->curr = NULL;

@@ -89,8 +89,8 @@ TEST_CASE(Analysis, ThrottledAndWaitingForACpuLieOverWhatThePDid)
     put(0, EV_P_START, 0, 0, 0);
     put(0, EV_G_CREATE, 1, UINT64_C(2) << 32 | 1, 0);
     put(0, EV_G_START, 1, 0, 0);
-    put(10, EV_HOST_OFF_CPU, 0, 10, 0);
-    put(30, EV_HOST_ON_CPU, 0, 0, 0);
+    put_on(10, EV_HOST_OFF_CPU, 0, 0, 10, 1, 0);
+    put(30, EV_HOST_ON_CPU, 0, 20, 0);
     put(35, EV_THROTTLE_ON, 0, 0, 0);
     put(95, EV_THROTTLE_OFF, 0, 60, 0);
     put(97, EV_HOST_ON_CPU, 0, 0, 0);
@@ -98,6 +98,19 @@ TEST_CASE(Analysis, ThrottledAndWaitingForACpuLieOverWhatThePDid)
     CHECK_EQ(spent(PC_USER), 10 + 5 + 3);
     CHECK_EQ(spent(PC_NOCPU), 20 + 2);
     CHECK_EQ(spent(PC_THROTTLED), 60);
+    analysis_release(&a);
+}
+
+/* On a lock of the runtime: its P is with it, and does what it did. */
+TEST_CASE(Analysis, AnMThatSleepsDoesNotWaitForACpuUntilItWakes)
+{
+    begin();
+    put(0, EV_P_START, 0, 0, 0);
+    put(10, EV_HOST_OFF_CPU, 0, 10, 0);
+    put(60, EV_HOST_ON_CPU, 0, 20, 0);
+    analysis_until(&a, 100 * NS);
+    CHECK_EQ(spent(PC_SCHED), 40 + 40);
+    CHECK_EQ(spent(PC_NOCPU), 20);
     analysis_release(&a);
 }
 
@@ -110,7 +123,7 @@ TEST_CASE(Analysis, WhoWaitsForACpuThatIsThrottledIsThrottled)
         put_on(0, EV_P_START, p, 0, 0, 0, 0);
         put_on(0, EV_M_SPIN_BEGIN, p, 0, 0, 0, 0);
     }
-    put_on(10, EV_HOST_OFF_CPU, 1, 0, 0, 0, 0);
+    put_on(10, EV_HOST_OFF_CPU, 1, 0, 0, 1, 0);
     put(30, EV_THROTTLE_ON, 0, 0, 0);
     put(80, EV_THROTTLE_OFF, 0, 0, 0);
     analysis_until(&a, 100 * NS);

@@ -111,6 +111,29 @@ class Case(unittest.TestCase):
             self.assertGreaterEqual(float(box[2]), 999.999)
             self.assertLessEqual(float(box[3]), 2000.001)
 
+    def test_a_p_without_a_cpu_is_faded(self):
+        empty = os.path.join(self.folder, "empty")
+        os.makedirs(empty, exist_ok=True)
+        self.run_it(["run", "s.json", "--db", "q.db", "--quota", "1ms", "--cpus",
+                     "2", "--period", "4ms"])
+        rows = self.run_it(["query", "q.db", "SELECT why, count(*), sum(ifnull(end_ns,"
+                            " (SELECT makespan_ns FROM runs)) - begin_ns) FROM p_stalls"
+                            " GROUP BY why ORDER BY why"])[0].split("\n")
+        stalls = {row.split("\t")[0]: [int(v) for v in row.split("\t")[1:]] for row in rows[:-1]}
+        self.assertEqual(sorted(stalls), ["no cpu", "throttled"])
+        throttled = int(self.run_it(["query", "q.db", "SELECT throttled_ns FROM runs"])[0])
+        # the kernel's sum is over CPUs, that of stalls over their Ps: not all threads have one
+        self.assertGreater(stalls["throttled"][1], throttled * 0.5)
+        self.assertLessEqual(stalls["throttled"][1], throttled * 1.001)
+        self.run_it(["plot", "q.db", "timeline", "--out", "q.svg"], status=2, path=empty)
+        blocks = [b.split("\n") for b in self.read("q.dat").strip().split("\n\n\n")]
+        self.assertEqual(len(blocks), 4)
+        self.assertEqual(len(blocks[2]), len(blocks[3]))
+        self.assertGreater(len(blocks[3]), 1)
+        for line in blocks[3][1:]:
+            x = [float(v) for v in line.split()]
+            self.assertAlmostEqual(x[5] - x[4], 0.12)
+
     def test_mistakes(self):
         for args, hint in ((["x.db", "latency", "--out", "x.pdf"], ".svg or .png"),
                            (["x.db", "latency", "--run", "9"], "no complete run 9"),
