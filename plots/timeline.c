@@ -132,11 +132,14 @@ enum { THROTTLED = 1, NO_CPU = 2 };
 static int write_stalls(struct plot *p, const struct window *w, int64_t unit)
 {
     int kinds = 0;
+    /* A store of an older version has none. */
+    bool has = plot_number(p, "SELECT ?1 > 0 FROM sqlite_master WHERE name = 'p_stalls'", 0) > 0;
     for (int lines = 0; lines < 2; lines++) {
-        sqlite3_stmt *st = query_window(
-            p, w,
-            "SELECT p, begin_ns, ifnull(end_ns, ?3), why FROM p_stalls"
-            " WHERE run = ?1 AND ifnull(end_ns, ?3) > ?2 AND begin_ns < ?3");
+        sqlite3_stmt *st =
+            !has ? NULL
+                 : query_window(p, w,
+                                "SELECT p, begin_ns, ifnull(end_ns, ?3), why FROM p_stalls"
+                                " WHERE run = ?1 AND ifnull(end_ns, ?3) > ?2 AND begin_ns < ?3");
         plot_block(p);
         fputs(nothing, p->dat);
         while (st != NULL && sqlite3_step(st) == SQLITE_ROW) {

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -133,6 +134,19 @@ class Case(unittest.TestCase):
         for line in blocks[3][1:]:
             x = [float(v) for v in line.split()]
             self.assertAlmostEqual(x[5] - x[4], 0.12)
+
+    def test_a_store_of_the_first_version(self):
+        empty = os.path.join(self.folder, "empty")
+        os.makedirs(empty, exist_ok=True)
+        db = sqlite3.connect(os.path.join(self.folder, "old.db"))
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "store_v1.sql"),
+                  encoding="utf-8") as f:
+            db.executescript(f.read())
+        db.close()
+        for picture in PICTURES:
+            _, err = self.run_it(["plot", "old.db", picture, "--out", "old.svg"], status=2,
+                                 path=empty)
+            self.assertIn("apt install gnuplot-nox", err)
 
     def test_mistakes(self):
         for args, hint in ((["x.db", "latency", "--out", "x.pdf"], ".svg or .png"),
