@@ -52,6 +52,8 @@ static void print_m(const struct look_m *m)
     printf("M%-3d", m->id);
     if (m->p >= 0)
         printf(" P%d", m->p);
+    else if (!m->idle)
+        fputs(" without a P", stdout);
     if (m->curg != 0)
         printf(" runs g%" PRIu64, m->curg);
     if (m->lockedg != 0)

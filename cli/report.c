@@ -143,8 +143,8 @@ static void print_head(FILE *to, const struct machine *m, const struct run_opts 
     else
         fputs("cpus dedicated", to);
     if (o->quota_us > 0)
-        fprintf(to, "   quota %s per %s", time_text(o->quota_us * 1000),
-                time_text(o->period_us * 1000));
+        fprintf(to, "   quota %.4g CPUs (%s per %s)", (double)o->quota_us / (double)o->period_us,
+                time_exact(o->quota_us * 1000), time_exact(o->period_us * 1000));
     fprintf(to, "   seed %" PRIu64 "   threads %" PRIu32 "\n", o->seed, r->threads);
 }
 

@@ -123,6 +123,7 @@ static bool run_cell(void *arg, size_t index, void *out)
                              .status = report_status(q, &c),
                              .throttled_ns = (int64_t)(q->throttled_ps / 1000)};
     snprintf(w->verdict, sizeof w->verdict, "%s", run_verdict(q));
+    snprintf(w->complaint, sizeof w->complaint, "%.*s", (int)strcspn(c.text, "\n"), c.text);
     for (int k = 0; k < PC_COUNT; k++)
         w->p_ns[k] = (int64_t)(q->p_ps[k] / 1000);
     take_series(&w->series[0], "run-queue wait", q->runq_wait);
@@ -227,13 +228,18 @@ static void print_cell(const struct grid *g, const unsigned char *runs, size_t s
         snprintf(cpus, sizeof cpus, "%d", first->cpus);
     if (first->quota_us > 0)
         snprintf(quota, sizeof quota, "%.2f", (double)first->quota_us / (double)g->o.period_us);
-    for (int64_t i = 0; i < g->runs; i++)
-        bad += ((const struct whatif_run *)(const void *)(runs + (size_t)i * size))->status != 0;
+    const struct whatif_run *worst = first;
+    for (int64_t i = 0; i < g->runs; i++) {
+        const struct whatif_run *w = (const void *)(runs + (size_t)i * size);
+        if (w->status != 0 && bad++ == 0)
+            worst = w;
+    }
     printf("%-7s %5d %5s %6s  makespan %s, user %.1f%%, %s", profile_name(first->release),
            first->procs, cpus, quota, cell_text(stat_of(g, runs, size, makespan, 0)),
            stat_of(g, runs, size, user_ppm, 0).mean / 1e4, bad == 0 ? "as expected" : "");
     if (bad > 0)
-        printf("%d of %" PRId64 " runs not as expected (%s)", bad, g->runs, first->verdict);
+        printf("%d of %" PRId64 " runs not as the file expects (%s; seed %" PRIu64 ": %s)", bad,
+               g->runs, worst->verdict, worst->seed, worst->complaint);
     putchar('\n');
     for (size_t i = g->nseries; i-- > 0;) {
         if (first->series[i].count == 0)

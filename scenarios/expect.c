@@ -9,12 +9,12 @@
 #include "scenarios/compile.h"
 
 enum relation { REL_LT, REL_LE, REL_EQ, REL_GE, REL_GT };
-static const char *const relations[] = {"<", "<=", "==", ">=", ">"};
 
 struct condition {
     struct condition *next;
     const char *name; /* counter, or span */
     const char *stat; /* p50, p99, p99.9, max, count; NULL for a counter */
+    const char *text; /* as in the file: "< 2ms" */
     enum relation rel;
     int64_t value;
 };
@@ -62,6 +62,7 @@ static void parse_condition(struct cc *c, const cJSON *v, struct condition *out,
     static const char *const longest[] = {"<=", ">=", "==", "<", ">"};
     static const enum relation rel[] = {REL_LE, REL_GE, REL_EQ, REL_LT, REL_GT};
     static const char *const wants[] = {">= 5", "< 2ms", "< 10%"};
+    out->text = pool_text(c->pool, s);
     for (int i = 0; i < 5; i++) {
         size_t n = strlen(longest[i]);
         if (strncmp(s, longest[i], n) != 0)
@@ -398,8 +399,7 @@ static void check_counters(struct check *k, const struct expect *e)
     for (const struct condition *c = e->counters; c != NULL; c = c->next) {
         int64_t got = (int64_t)k->r->counters[counter_index(c->name)];
         if (!holds(c->rel, got, c->value))
-            complain(k, "expected %s %s %" PRId64 "; got %" PRId64, c->name, relations[c->rel],
-                     c->value, got);
+            complain(k, "expected %s %s; got %" PRId64, c->name, c->text, got);
     }
 }
 
@@ -418,12 +418,37 @@ static int64_t stat_of(struct hist *h, const char *stat)
     return hist_percentile(h, ppm);
 }
 
+enum { NUMBER = 32 };
+
+/* "614.104ms" */
+static const char *time_words(int64_t ns, char buf[NUMBER])
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    int64_t scale = 1;
+    int u = 0;
+    while (u < 3 && ns / scale >= 1000) {
+        scale *= 1000;
+        u++;
+    }
+    if (u == 0)
+        snprintf(buf, NUMBER, "%" PRId64 "ns", ns);
+    else
+        snprintf(buf, NUMBER, "%" PRId64 ".%03d%s", ns / scale, (int)(ns % scale / (scale / 1000)),
+                 units[u]);
+    return buf;
+}
+
 static void check_stat(struct check *k, const struct condition *c, struct hist *h)
 {
+    char text[NUMBER];
     int64_t got = stat_of(h, c->stat);
-    if (!holds(c->rel, got, c->value))
-        complain(k, "expected %s(%s) %s %" PRId64 "; got %" PRId64, c->stat, c->name,
-                 relations[c->rel], c->value, got);
+    if (holds(c->rel, got, c->value))
+        return;
+    if (strcmp(c->stat, "count") == 0)
+        snprintf(text, sizeof text, "%" PRId64, got);
+    else
+        time_words(got, text);
+    complain(k, "expected %s(%s) %s; got %s", c->stat, c->name, c->text, text);
 }
 
 static void check_spans(struct check *k, const struct expect *e)
@@ -448,16 +473,17 @@ static void check_ps(struct check *k, const struct expect *e)
             i++;
         int64_t got = (int64_t)(k->r->p_ps[i] / 1000 / (total / 10000 + 1));
         if (!holds(c->rel, got, c->value * 100))
-            complain(k, "expected the Ps %s %s %" PRId64 "%%; got %" PRId64 ".%02d%%", c->name,
-                     relations[c->rel], c->value, got / 100, (int)(got % 100));
+            complain(k, "expected the Ps %s %s; got %" PRId64 ".%02d%%", c->name, c->text,
+                     got / 100, (int)(got % 100));
     }
 }
 
 static void check_time(struct check *k, const struct condition *c, const char *what, uint64_t ps)
 {
-    if (c != NULL && !holds(c->rel, (int64_t)(ps / 1000), c->value))
-        complain(k, "expected %s %s %" PRId64 " ns; got %" PRIu64 " ns", what, relations[c->rel],
-                 c->value, ps / 1000);
+    char text[NUMBER];
+    int64_t ns = (int64_t)(ps / 1000);
+    if (c != NULL && !holds(c->rel, ns, c->value))
+        complain(k, "expected %s %s; got %s", what, c->text, time_words(ns, text));
 }
 
 static void check_quota(struct check *k, const struct expect *e)
@@ -465,8 +491,7 @@ static void check_quota(struct check *k, const struct expect *e)
     const struct condition *c = e->nr_throttled;
     check_time(k, e->throttled, "a throttled time", k->r->throttled_ps);
     if (c != NULL && !holds(c->rel, (int64_t)k->r->nr_throttled, c->value))
-        complain(k, "expected nr_throttled %s %" PRId64 "; got %" PRIu64, relations[c->rel],
-                 c->value, k->r->nr_throttled);
+        complain(k, "expected nr_throttled %s; got %" PRIu64, c->text, k->r->nr_throttled);
 }
 
 static bool applies(const struct expect *e, int release)
