@@ -7,7 +7,7 @@
 
 #include "run/analysis.h"
 
-enum { NONE = -1, NS = 1000 };
+enum { NONE = -1, NS = 1000, END_AT_ONCE = 65536 };
 
 /* ---- goroutine states ---- */
 
@@ -349,17 +349,21 @@ void recorder_feed(struct recorder *r, const struct event_rec *recs, size_t coun
         feed(r, &recs[i]);
 }
 
-void recorder_end(struct recorder *r)
+bool recorder_end(struct recorder *r)
 {
     struct recorded_g *s;
     for (uint64_t goid = 0; (s = gtable_next(&r->gs, &goid)) != NULL; goid++) {
+        if (r->goroutines.count >= END_AT_ONCE)
+            return true;
         chain_end(&r->g_rows, (uint32_t)goid, &s->chain);
         goroutine(r, (uint32_t)goid, s, NONE);
+        gtable_take(&r->gs, (uint32_t)goid);
     }
     for (size_t p = 0; p < r->nps; p++)
         chain_end(&r->p_rows, (uint32_t)p, &r->ps[p]);
     for (size_t p = 0; p < r->nps; p++)
         stall_end(r, p, NONE);
+    return false;
 }
 
 /* ---- tables ---- */

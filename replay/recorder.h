@@ -7,6 +7,8 @@
  * other: SQLite's time goes by rows first and by columns second. The views of schema.c take them
  * apart. */
 
+#include <stdbool.h>
+
 #include "model/prog.h"
 #include "replay/rows.h"
 #include "run/gtable.h"
@@ -47,8 +49,8 @@ const char *recorder_reason(int code);
 /* SQLite's code. */
 int recorder_init(struct recorder *r, struct sqlite3 *db, const struct program *program);
 void recorder_feed(struct recorder *r, const struct event_rec *recs, size_t count);
-/* Goroutines that are still there get their row. */
-void recorder_end(struct recorder *r);
+/* Some of the goroutines that are still there get their rows; false: those were the last. */
+bool recorder_end(struct recorder *r);
 /* SQLITE_DONE or the first error. */
 int recorder_flush(struct recorder *r, long long run);
 void recorder_release(struct recorder *r);

@@ -37,6 +37,7 @@ struct writer {
 struct store {
     sqlite3 *db;
     char *path;
+    enum store_mode mode;
     int64_t run; /* being recorded, 0: none */
     struct store_run info;
     struct recorder recorder;
@@ -160,13 +161,20 @@ struct store *store_open(struct failure *f, const char *path, enum store_mode mo
     int flags = mode == STORE_READ ? SQLITE_OPEN_READONLY
                                    : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     s->path = strdup(path);
+    s->mode = STORE_READ; /* until it is known to be ours */
     struct failure inner = {0};
     if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK)
         store_error_(s, &inner);
     else {
         sqlite3_busy_timeout(s->db, BUSY_MS);
-        if (prepare_file(s, &inner, mode))
+        if (prepare_file(s, &inner, mode)) {
+            s->mode = mode;
             return s;
+        }
+        if (mode == STORE_READ && (sqlite3_errcode(s->db) & 0xff) == SQLITE_READONLY)
+            fail(&inner, E_STORE,
+                 "%s: a run left it in the middle (WAL mode), and its folder cannot be written",
+                 path);
         if (strncmp(inner.text, path, strlen(path)) != 0)
             fail_prefix(&inner, "%s", path);
     }
@@ -175,12 +183,22 @@ struct store *store_open(struct failure *f, const char *path, enum store_mode mo
     return NULL;
 }
 
+/* A file in WAL mode needs two others beside it even to be read. Without success somebody else has
+ * it open, and will do it. */
+static void leave_wal(struct store *s)
+{
+    sqlite3_busy_timeout(s->db, 0);
+    sqlite3_exec(s->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+}
+
 void store_close(struct store *s)
 {
     if (s == NULL)
         return;
     rows_release(&s->samples);
     rows_release(&s->rings);
+    if (s->mode == STORE_WRITE)
+        leave_wal(s);
     sqlite3_close(s->db);
     free(s->path);
     free(s);
@@ -407,11 +425,21 @@ int64_t store_begin(struct store *s, struct failure *f, const struct store_run *
     return s->run;
 }
 
+/* Of goroutines that did not end there may be millions. */
+static bool write_living(struct store *s)
+{
+    bool more = true, ok = true;
+    while (ok && more) {
+        more = recorder_end(&s->recorder);
+        ok = recorder_flush(&s->recorder, s->run) == SQLITE_DONE;
+    }
+    return ok;
+}
+
 static bool write_end(struct store *s, const struct run_result *r, const char *complaints)
 {
     return sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
-           recorder_flush(&s->recorder, s->run) == SQLITE_DONE &&
-           rows_flush(&s->samples, s->run) == SQLITE_DONE &&
+           write_living(s) && rows_flush(&s->samples, s->run) == SQLITE_DONE &&
            rows_flush(&s->rings, s->run) == SQLITE_DONE &&
            summary_end(s->db, s->run, r, complaints) &&
            sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
@@ -426,7 +454,6 @@ bool store_finish(struct store *s, struct failure *f, const struct run_result *r
         fail(f, E_STORE, "%s", s->w.f.text);
         ok = false;
     } else {
-        recorder_end(&s->recorder);
         ok = write_end(s, r, complaints);
         if (!ok)
             store_error_(s, f);
