@@ -11,6 +11,21 @@
  * idle P that nobody is about to use */
 #include "interp.h"
 
+/* What is wrong and with whom. One text at a time: the first is the last. */
+static char broken_text[200];
+static const char *broken(const char *what, struct g *gp, struct p *pp, struct m *mp)
+{
+    char g[24] = "-", p[16] = "-", m[16] = "-";
+    if (gp != NULL)
+        snprintf(g, sizeof g, "%llu", (unsigned long long)gp->goid);
+    if (pp != NULL)
+        snprintf(p, sizeof p, "%d", pp->id);
+    if (mp != NULL)
+        snprintf(m, sizeof m, "%d", mp->id);
+    snprintf(broken_text, sizeof broken_text, "%s (G %s, P %s, M %s)", what, g, p, m);
+    return broken_text;
+}
+
 static const char *check_status(void)
 {
     const uint32_t may_scan = 1u << Grunnable | 1u << Grunning | 1u << Gsyscall | 1u << Gwaiting |
@@ -18,11 +33,11 @@ static const char *check_status(void)
     for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink) {
         uint32_t s = a_peek(&gp->atomicstatus), base = s & ~(uint32_t)Gscan;
         if (base == 5 || base == 7 || base > Gdeadextra)
-            return "a G has a status that does not exist";
+            return broken("a G has a status that does not exist", gp, NULL, NULL);
         if (!prof->leaked_status && base >= Gleaked)
-            return "a G has a status of a later release";
+            return broken("a G has a status of a later release", gp, NULL, NULL);
         if ((s & Gscan) != 0 && (may_scan >> base & 1) == 0)
-            return "a G has the scan bit where none may be";
+            return broken("a G has the scan bit where none may be", gp, NULL, NULL);
     }
     return NULL;
 }
@@ -36,9 +51,9 @@ static bool is_runnable(struct g *gp)
 static const char *seen(struct g *gp)
 {
     if (!is_runnable(gp))
-        return "a queued G is not runnable";
+        return broken("a queued G is not runnable", gp, NULL, NULL);
     if (gp->check_seen)
-        return "a G is in two queues";
+        return broken("a G is in two queues", gp, NULL, NULL);
     gp->check_seen = true;
     return NULL;
 }
@@ -47,7 +62,7 @@ static const char *seen_ring(struct p *pp)
 {
     uint32_t h = a_peek(&pp->runqhead), t = a_peek(&pp->runqtail);
     if (t - h > runq_cap(pp))
-        return "a ring holds more than its length";
+        return broken("a ring holds more than its length", NULL, pp, NULL);
     for (uint32_t i = h; i != t; i++) {
         const char *bad = seen(a_peek(runq_slot(pp, i)));
         if (bad != NULL)
@@ -98,7 +113,7 @@ static const char *check_queues(void)
     for (struct g *gp = rt->allgs; bad == NULL && gp != NULL; gp = gp->alllink)
         if (is_runnable(gp) && !gp->check_seen && gp->owner == 0 && !sched_locked() &&
             !in_unpublished_slot(gp))
-            bad = "a runnable G is nowhere";
+            bad = broken("a runnable G is nowhere", gp, NULL, NULL);
     return bad;
 }
 
@@ -108,22 +123,23 @@ static const char *check_idle(void)
     int32_t n = 0;
     for (struct p *pp = a_peek(&sched->pidle); pp != NULL; pp = pp->link, n++) {
         if (a_peek(&pp->status) != Pidle || a_peek(&pp->m) != NULL)
-            return "a P on the idle list is not idle";
+            return broken("a P on the idle list is not idle", NULL, pp, NULL);
         if (a_peek(&pp->runqhead) != a_peek(&pp->runqtail) || a_peek(&pp->runnext) != NULL)
-            return "an idle P has Gs";
+            return broken("an idle P has Gs", NULL, pp, NULL);
         if (prof->masks && (a_peek(&rt->idlepMask[pp->id / 32]) >> (pp->id % 32) & 1) == 0)
-            return "an idle P is not in the idle mask";
+            return broken("an idle P is not in the idle mask", NULL, pp, NULL);
     }
     if (n != a_peek(&sched->npidle))
-        return "npidle is not the length of the idle list";
+        return broken("npidle is not the length of the idle list", NULL, NULL, NULL);
     n = 0;
     for (struct m *mp = sched->midle; mp != NULL; mp = mp->idle_next, n++)
         if (a_peek(&mp->p) != NULL || a_peek(&mp->curg) != NULL || mp->spinning ||
             mp->lockedg != NULL || mp->nextp != NULL)
-            return "an idle M is not idle";
+            return broken("an idle M is not idle", NULL, NULL, mp);
     if (n != sched->nmidle)
-        return "nmidle is not the length of the idle list";
-    return a_peek(&sched->nmspinning) < 0 ? "nmspinning is negative" : NULL;
+        return broken("nmidle is not the length of the idle list", NULL, NULL, NULL);
+    return a_peek(&sched->nmspinning) < 0 ? broken("nmspinning is negative", NULL, NULL, NULL)
+                                          : NULL;
 }
 
 /* wirep stores m.p first and releasep clears it first; entersyscall and its takers clear p.m first.
@@ -134,12 +150,12 @@ static const char *check_wired(void)
         struct p *pp = a_peek(&mp->p);
         struct m *back = pp != NULL ? a_peek(&pp->m) : mp;
         if (back != mp && back != NULL)
-            return "two Ms have the same P";
+            return broken("two Ms have the same P", NULL, pp, mp);
         struct g *gp = a_peek(&mp->curg);
         uint32_t s = gp != NULL ? a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan : Gidle;
         if (s == Grunning && a_peek(&gp->m) != NULL && a_peek(&gp->m) != mp &&
             mp->mcallfn != coroswitch_m) /* the G it gave way to may be elsewhere already */
-            return "a running G is on another M";
+            return broken("a running G is on another M", gp, pp, mp);
     }
     return NULL;
 }
@@ -165,7 +181,7 @@ static const char *check_limbo(void)
 {
     for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink)
         if (is_runnable(gp) && !gp->check_seen)
-            return "everybody rests and a runnable G is in no queue";
+            return broken("everybody rests and a runnable G is in no queue", gp, NULL, NULL);
     return NULL;
 }
 
@@ -175,18 +191,22 @@ static const char *check_conserved(void)
     if (a_peek(&sched->pidle) == NULL || a_peek(&sched->gcwaiting) != 0 || somebody_looks())
         return NULL;
     if (sched->runq.size != 0 && prof->gosched_wakep) /* before, Gosched woke nobody */
-        return "a G is in the global queue and a P is idle";
+        return broken("a G is in the global queue and a P is idle", sched->runq.head,
+                      a_peek(&sched->pidle), NULL);
     for (int32_t id = 0; id < rt->allp_len; id++) {
         struct p *pp = rt->allp[id];
         if (a_peek(&pp->runqhead) != a_peek(&pp->runqtail))
-            return "a G is in a ring, a P is idle and nobody looks";
+            return broken("a G is in a ring, a P is idle and nobody looks", NULL, pp, NULL);
     }
     return NULL;
 }
 
-/* What is wrong with the world, or NULL. quiet: every M is asleep or in user code. */
+/* What is wrong with the world, or NULL. quiet: every M is asleep or in user code. Before main
+ * starts there is not much of a world. */
 static const char *world_check(bool quiet)
 {
+    if (!rt->mainStarted)
+        return NULL;
     const char *bad = check_status();
     if (bad == NULL)
         bad = check_queues();

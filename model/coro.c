@@ -50,7 +50,9 @@ static void coroswitch_m(struct g *gp)
     emit(EV_G_START, next->goid, 0, 0, 1);
     if (!a_cas(&next->atomicstatus, Gwaiting, Grunning)) {
         casgstatus(next, Gwaiting, Grunnable);
+        runq_own(next);
         casgstatus(next, Grunnable, Grunning);
+        runq_disown(next);
     }
     if (locked) {
         mp->lockedg = next;

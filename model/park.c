@@ -70,6 +70,7 @@ static void park_m(struct g *gp)
         mp->waitlock = NULL;
         if (!unlockf(gp, lock)) {
             casgstatus(gp, Gwaiting, Grunnable);
+            made_runnable(gp);
             execute(gp, /*inheritTime*/ true); /* never on a queue */
             return;
         }

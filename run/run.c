@@ -136,12 +136,41 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
     return true;
 }
 
+/* The world stands still: are its invariants whole? Looked at less and less often, because it costs
+ * a look at every goroutine. */
+static void check_world(struct run *r, uint64_t at_ps)
+{
+    r->check_at = at_ps + at_ps / 4 + 1000000000;
+    const char *bad = core->check(vm_quiet());
+    if (bad == NULL)
+        return;
+    if (!r->opts.catch_throws)
+        throw(bad);
+    r->why = VM_THROWN;
+    r->broken = bad;
+}
+
+/* vm_run with looks at the invariants on the way. */
+static void run_checked(struct run *r, uint64_t until_ps)
+{
+    for (;;) {
+        uint64_t at = r->check_at < until_ps ? r->check_at : until_ps;
+        r->why = vm_run(at);
+        if (r->why != VM_TIME || traced_stopped())
+            return;
+        if (at == r->check_at)
+            check_world(r, at);
+        if (r->why != VM_TIME || at == until_ps)
+            return;
+    }
+}
+
 bool run_to(struct run *r, uint64_t until_ps)
 {
     uint64_t limit = r->opts.until_ns > 0 ? (uint64_t)r->opts.until_ns * 1000 : until_default_ps;
     if (r->ended)
         return false;
-    r->why = vm_run(until_ps < limit ? until_ps : limit);
+    run_checked(r, until_ps < limit ? until_ps : limit);
     r->ended = r->why != VM_TIME || (until_ps >= limit && !traced_stopped());
     return !r->ended;
 }
@@ -183,7 +212,7 @@ static void fill_end(struct run *r)
         break;
     case VM_THROWN:
         q->end = RUN_BROKEN;
-        set_text(r, vm_verdict()->text);
+        set_text(r, r->broken != NULL ? r->broken : vm_verdict()->text);
         break;
     }
 }

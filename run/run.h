@@ -44,6 +44,8 @@ struct run {
     char *out;
     size_t out_size, out_room;
     enum vm_why why;
+    uint64_t check_at;  /* when the invariants are looked at next, ps */
+    const char *broken; /* which of them was, by such a look */
     bool ended, has_world;
     char text[8192];
 };

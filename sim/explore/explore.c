@@ -353,6 +353,9 @@ static struct ex_thread *next_of_all(struct ex_thread *me)
 {
     if (ex_hot.now >= ex.until)
         ex_leave_(EX_TIME, "");
+    const char *bad = ex.o.check != NULL ? ex.o.check() : NULL;
+    if (bad != NULL)
+        ex_leave_(EX_THROWN, bad);
     if (me->flags & EX_SIGNALLED)
         handle_signal(me);
     /* What a thread does from its start or wake-up to its next point, nobody sees. Clocks do. */
@@ -698,7 +701,8 @@ bool ex_begin(struct strategy *s)
     ex.ch.strategy = s;
     ex.wants_time = s->wants_time;
     ex.evenly = s->evenly;
-    ex.always_slow = s->wants_time || ex.o.memory >= MM_ARM || ex.until != NEVER;
+    ex.always_slow = s->wants_time || ex.o.memory >= MM_ARM || ex.until != NEVER ||
+                     ex.o.check != NULL;
     ex_hot.plain = ex.o.memory == MM_SC && ex.trace == NULL;
     if (!s->begin(s))
         return false;

@@ -55,6 +55,9 @@ struct ex_opts {
     int32_t ncpu;              /* what host_ncpu says; 0: 8 */
     int64_t quota_us, period_us;
     void (*sighandler)(void *arg);
+    /* Asked before every point, while memory is sc: what is wrong with the world, or NULL. Words
+     * end the run as a throw does. */
+    const char *(*check)(void);
 };
 
 enum ex_why {

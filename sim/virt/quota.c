@@ -84,8 +84,7 @@ static void throttle(uint32_t cpu, uint64_t at)
     else
         vm_w_.cpu[b->throttled_tail].throttled_next = cpu;
     b->throttled_tail = cpu;
-    event_emit(&vm_log_, EV_THROTTLE_ON, at, c->curr->f.who, 0, at / b->period, 0,
-               (uint16_t)cpu);
+    event_emit(&vm_log_, EV_THROTTLE_ON, at, c->curr->f.who, 0, at / b->period, 0, (uint16_t)cpu);
 }
 
 bool vm_quota_begin_(uint32_t cpu, uint64_t at)

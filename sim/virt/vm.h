@@ -129,6 +129,8 @@ struct vm_stats {
 void vm_stats(struct vm_stats *s);
 /* False when there is no thread of that id. */
 bool vm_thread_info(int32_t id, struct vm_thread_info *i);
+/* Every thread sleeps or burns its CPU until a known time: nobody is in the middle of something. */
+bool vm_quiet(void);
 const struct failure *vm_failure(void);    /* after VM_LIMIT */
 const struct vm_verdict *vm_verdict(void); /* after VM_FINDING or VM_THROWN */
 const char *vm_why_name(enum vm_why why);

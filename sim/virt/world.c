@@ -271,6 +271,16 @@ void vm_stats(struct vm_stats *s)
     }
 }
 
+bool vm_quiet(void)
+{
+    for (uint32_t id = 0; id < vm_w_.threads; id++) {
+        const struct vm_thread *t = vm_thread_by_id_(id);
+        if (t != NULL && t->state != VM_SLEEPING && t->state != VM_BURSTING && t->state != VM_DEAD)
+            return false;
+    }
+    return true;
+}
+
 bool vm_thread_info(int32_t id, struct vm_thread_info *i)
 {
     const struct vm_thread *t;

@@ -62,6 +62,8 @@ static void check(void *arg)
         ex_fail("wrong output");
 }
 
+static const char *look(void) { return core_explore.check(/*quiet*/ false); }
+
 static void open_world(enum mm_kind memory)
 {
     static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64,
@@ -71,7 +73,8 @@ static void open_world(enum mm_kind memory)
                         .ctrl = true,
                         .steps_max = 100000,
                         .eager_clock = true,
-                        .sighandler = core_explore.sighandler};
+                        .sighandler = core_explore.sighandler,
+                        .check = memory == MM_SC ? look : NULL};
     struct failure f = {0};
 
     if (!ex_init(&f, &o))
@@ -211,4 +214,33 @@ TEST_CASE(Core, AnUnpublishedSlotIsFound)
     CHECK_STR(must_find(&j, MM_ARM, 20000, &r), "memory fault: a wild pointer");
     CHECK_LE(r.runs, 5000);
     site_weaken("runqput", OP_store_rel, false);
+}
+
+static const char *complain_at_100(void)
+{
+    return ex_steps() == 100 ? "the hundredth point is wrong" : NULL;
+}
+
+/* A broken invariant ends the run at the point where it is seen. */
+TEST_CASE(Core, ACheckEndsTheRunAtItsStep)
+{
+    struct as a;
+    struct job j = {.want = ""};
+    struct ex_opts o = {
+        .steps_max = 100000, .sighandler = core_explore.sighandler, .check = complain_at_100};
+    struct failure f = {0};
+    struct strategy_random r;
+    program_sum(&a, 3);
+    j.program = as_done(&a);
+    j.procs = 2;
+    CHECK(profile_init(&j.prof, PROFILE_LATEST));
+    CHECK(ex_init(&f, &o));
+    strategy_random_init(&r, 1, 1);
+    CHECK(ex_begin(&r.s));
+    build(&j);
+    CHECK_EQ(ex_run(), EX_THROWN);
+    CHECK_EQ(ex_steps(), 100);
+    CHECK_STR(ex_text(), "the hundredth point is wrong");
+    ex_end();
+    ex_free();
 }

@@ -52,15 +52,6 @@ static void busy_program(void)
     as_ret(&a);
 }
 
-static bool everybody_quiet(void)
-{
-    struct vm_thread_info i;
-    for (int32_t id = 0; vm_thread_info(id, &i); id++)
-        if (i.state == VM_RUNNING || i.state == VM_WAITING)
-            return false;
-    return true;
-}
-
 /* Runs the world in slices; gives how often it was quiet. */
 static unsigned check_world(int release, int procs, uint64_t seed, uint64_t slice_ps)
 {
@@ -80,7 +71,7 @@ static unsigned check_world(int release, int procs, uint64_t seed, uint64_t slic
     uint64_t at = 2000000; /* the boot is not a world yet */
     for (; why == VM_TIME && bad == NULL; at += slice_ps) {
         why = vm_run(at);
-        bool q = everybody_quiet();
+        bool q = vm_quiet();
         quiet += q;
         bad = core_virt.check(q);
     }

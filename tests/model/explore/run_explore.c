@@ -52,6 +52,8 @@ static void check_run(const struct as_explore *e, uint64_t number, enum ex_why w
 
 static struct profile prof;
 
+static const char *look(void) { return core_explore.check(/*quiet*/ false); }
+
 static void explore_begin(struct as *a, const struct as_explore *e, struct strategy_random *random)
 {
     static const enum cost_port ports[MM_KINDS] = {[MM_SC] = PORT_AMD64,
@@ -71,7 +73,8 @@ static void explore_begin(struct as *a, const struct as_explore *e, struct strat
                         .seed = 1,
                         .steps_max = 200000,
                         .ncpu = 4,
-                        .sighandler = core_explore.sighandler};
+                        .sighandler = core_explore.sighandler,
+                        .check = e->memory == MM_SC ? look : NULL};
     strategy_random_init(random, e->seed, e->runs);
     if (!ex_init(&f, &o))
         FAIL_CASE("ex_init: %s", f.text);

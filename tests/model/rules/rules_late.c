@@ -452,6 +452,109 @@ static void unlocks(struct m *mp)
 
 TEST_CASE(Rules, AnUnlockTriesTheListOnceInVain) { each_release(unlocks); }
 
+/* ---- the checks of check.c ---- */
+
+/* Breaks, looks, mends: exactly this is said, and nothing before and after. */
+#define BROKEN(quiet, breaks, words, mends)   \
+    do {                                      \
+        CHECK(world_check(quiet) == NULL);    \
+        breaks;                               \
+        CHECK_HAS(world_check(quiet), words); \
+        mends;                                \
+    } while (0)
+
+static void breaks_gs(struct m *mp)
+{
+    rt->mainStarted = true; /* before, nothing is looked at */
+    bool inherit;
+    struct p *pp = mp_p(mp);
+    struct g *gp = g_of(Gdead);
+    allgadd(gp);
+    BROKEN(false, a_store(&gp->atomicstatus, 5u), "status that does not exist",
+           a_store(&gp->atomicstatus, (uint32_t)Gdead));
+    BROKEN(false, a_store(&gp->atomicstatus, (uint32_t)Gdead | Gscan), "scan bit where none may be",
+           a_store(&gp->atomicstatus, (uint32_t)Gdead));
+    if (!prof->leaked_status)
+        BROKEN(false, a_store(&gp->atomicstatus, (uint32_t)Gleaked), "status of a later release",
+               a_store(&gp->atomicstatus, (uint32_t)Gdead));
+    gp->owner = 0;
+    BROKEN(false, a_store(&gp->atomicstatus, (uint32_t)Grunnable), "nowhere (G 1,",
+           a_store(&gp->atomicstatus, (uint32_t)Gdead));
+    gp->owner = 1;
+    BROKEN(true, a_store(&gp->atomicstatus, (uint32_t)Grunnable), "everybody rests",
+           a_store(&gp->atomicstatus, (uint32_t)Gdead));
+    BROKEN(false, runqput(pp, gp, false), "a queued G is not runnable (G 1,",
+           (void)runqget(pp, &inherit));
+    a_store(&gp->atomicstatus, (uint32_t)Grunnable);
+    runqput(pp, gp, false);
+    BROKEN(false, runqput(pp, gp, false), "in two queues", (void)runqget(pp, &inherit));
+    BROKEN(false, runqput(pp, gp, true), "in two queues", (void)runqget(pp, &inherit));
+    BROKEN(false, a_store(&pp->runqhead, a_peek(&pp->runqtail) - RING - 1), "more than its length",
+           a_store(&pp->runqhead, a_peek(&pp->runqtail) - 1));
+}
+
+static void breaks_idle(struct m *mp)
+{
+    rt->mainStarted = true; /* before, nothing is looked at */
+    struct p *pp = rt->allp[3];
+    struct m *idle = host_alloc(sizeof *idle, 64);
+    bool inherit;
+    (void)mp;
+    BROKEN(false, a_store(&pp->status, (uint32_t)Prunning), "idle list is not idle (G -, P 3,",
+           a_store(&pp->status, (uint32_t)Pidle));
+    BROKEN(false, runqput(pp, runnable(), false), "an idle P has Gs", (void)runqget(pp, &inherit));
+    BROKEN(false, runqput(pp, runnable(), true), "an idle P has Gs", (void)runqget(pp, &inherit));
+    if (prof->masks)
+        BROKEN(false, pMask_clear(rt->idlepMask, 3), "not in the idle mask",
+               pMask_set(rt->idlepMask, 3));
+    BROKEN(false, a_add(&sched->npidle, 1), "npidle is not", a_add(&sched->npidle, -1));
+    BROKEN(false, sched->nmidle++, "nmidle is not", sched->nmidle--);
+    BROKEN(false, a_store(&sched->nmspinning, -1), "negative", a_store(&sched->nmspinning, 0));
+    midle_push(idle);
+    sched->nmidle++;
+    BROKEN(false, idle->spinning = true, "an idle M is not idle", idle->spinning = false);
+    BROKEN(false, idle->nextp = pp, "an idle M is not idle", idle->nextp = NULL);
+    BROKEN(false, a_store(&idle->p, pp), "an idle M is not idle",
+           a_store(&idle->p, (struct p *)NULL));
+    (void)mget();
+}
+
+static void breaks_wiring(struct m *mp)
+{
+    rt->mainStarted = true; /* before, nothing is looked at */
+    struct m *other = allocm(NULL, MSTART_LOOP, mReserveID());
+    struct g *gp = g_of(Grunning);
+    bool inherit;
+    a_store(&mp->curg, gp);
+    a_store(&gp->m, mp);
+    BROKEN(false, a_store(&other->p, mp_p(mp)), "two Ms have the same P",
+           a_store(&other->p, (struct p *)NULL));
+    BROKEN(false, a_store(&gp->m, other), "a running G is on another M", a_store(&gp->m, mp));
+    struct p *busy = pidle_next(); /* nobody's, with work, beside idle ones */
+    BROKEN(true, runqput(busy, runnable(), false), "in a ring, a P is idle",
+           (void)runqget(busy, &inherit));
+    struct g *queued = runnable();
+    allgadd(queued);
+    lock(&sched->lock);
+    globrunqput(queued);
+    unlock(&sched->lock);
+    if (prof->gosched_wakep)
+        CHECK_HAS(world_check(true), "in the global queue and a P is idle");
+    CHECK(world_check(false) == NULL);
+    lock(&sched->lock);
+    CHECK(world_check(true) == NULL); /* whoever has the lock is about to do something */
+    (void)globrunqget_one();
+    unlock(&sched->lock);
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(Rules, ABrokenInvariantIsNamed)
+{
+    each_release(breaks_gs);
+    each_release(breaks_idle);
+    each_release(breaks_wiring);
+}
+
 /* ---- the quota ---- */
 
 static int32_t default_procs;
