@@ -12,8 +12,8 @@
 #include "interp.h"
 
 /* What is wrong and with whom. One text at a time: the first is the last. */
-static char broken_text[200];
-static const char *broken(const char *what, struct g *gp, struct p *pp, struct m *mp)
+static char check_text[200];
+static const char *check_says(const char *what, struct g *gp, struct p *pp, struct m *mp)
 {
     char g[24] = "-", p[16] = "-", m[16] = "-";
     if (gp != NULL)
@@ -22,8 +22,8 @@ static const char *broken(const char *what, struct g *gp, struct p *pp, struct m
         snprintf(p, sizeof p, "%d", pp->id);
     if (mp != NULL)
         snprintf(m, sizeof m, "%d", mp->id);
-    snprintf(broken_text, sizeof broken_text, "%s (G %s, P %s, M %s)", what, g, p, m);
-    return broken_text;
+    snprintf(check_text, sizeof check_text, "%s (G %s, P %s, M %s)", what, g, p, m);
+    return check_text;
 }
 
 static const char *check_status(void)
@@ -33,11 +33,11 @@ static const char *check_status(void)
     for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink) {
         uint32_t s = a_peek(&gp->atomicstatus), base = s & ~(uint32_t)Gscan;
         if (base == 5 || base == 7 || base > Gdeadextra)
-            return broken("a G has a status that does not exist", gp, NULL, NULL);
+            return check_says("a G has a status that does not exist", gp, NULL, NULL);
         if (!prof->leaked_status && base >= Gleaked)
-            return broken("a G has a status of a later release", gp, NULL, NULL);
+            return check_says("a G has a status of a later release", gp, NULL, NULL);
         if ((s & Gscan) != 0 && (may_scan >> base & 1) == 0)
-            return broken("a G has the scan bit where none may be", gp, NULL, NULL);
+            return check_says("a G has the scan bit where none may be", gp, NULL, NULL);
     }
     return NULL;
 }
@@ -51,9 +51,9 @@ static bool is_runnable(struct g *gp)
 static const char *seen(struct g *gp)
 {
     if (!is_runnable(gp))
-        return broken("a queued G is not runnable", gp, NULL, NULL);
+        return check_says("a queued G is not runnable", gp, NULL, NULL);
     if (gp->check_seen)
-        return broken("a G is in two queues", gp, NULL, NULL);
+        return check_says("a G is in two queues", gp, NULL, NULL);
     gp->check_seen = true;
     return NULL;
 }
@@ -62,7 +62,7 @@ static const char *seen_ring(struct p *pp)
 {
     uint32_t h = a_peek(&pp->runqhead), t = a_peek(&pp->runqtail);
     if (t - h > runq_cap(pp))
-        return broken("a ring holds more than its length", NULL, pp, NULL);
+        return check_says("a ring holds more than its length", NULL, pp, NULL);
     for (uint32_t i = h; i != t; i++) {
         const char *bad = seen(a_peek(runq_slot(pp, i)));
         if (bad != NULL)
@@ -113,7 +113,7 @@ static const char *check_queues(void)
     for (struct g *gp = rt->allgs; bad == NULL && gp != NULL; gp = gp->alllink)
         if (is_runnable(gp) && !gp->check_seen && gp->owner == 0 && !sched_locked() &&
             !in_unpublished_slot(gp))
-            bad = broken("a runnable G is nowhere", gp, NULL, NULL);
+            bad = check_says("a runnable G is nowhere", gp, NULL, NULL);
     return bad;
 }
 
@@ -123,22 +123,22 @@ static const char *check_idle(void)
     int32_t n = 0;
     for (struct p *pp = a_peek(&sched->pidle); pp != NULL; pp = pp->link, n++) {
         if (a_peek(&pp->status) != Pidle || a_peek(&pp->m) != NULL)
-            return broken("a P on the idle list is not idle", NULL, pp, NULL);
+            return check_says("a P on the idle list is not idle", NULL, pp, NULL);
         if (a_peek(&pp->runqhead) != a_peek(&pp->runqtail) || a_peek(&pp->runnext) != NULL)
-            return broken("an idle P has Gs", NULL, pp, NULL);
+            return check_says("an idle P has Gs", NULL, pp, NULL);
         if (prof->masks && (a_peek(&rt->idlepMask[pp->id / 32]) >> (pp->id % 32) & 1) == 0)
-            return broken("an idle P is not in the idle mask", NULL, pp, NULL);
+            return check_says("an idle P is not in the idle mask", NULL, pp, NULL);
     }
     if (n != a_peek(&sched->npidle))
-        return broken("npidle is not the length of the idle list", NULL, NULL, NULL);
+        return check_says("npidle is not the length of the idle list", NULL, NULL, NULL);
     n = 0;
     for (struct m *mp = sched->midle; mp != NULL; mp = mp->idle_next, n++)
         if (a_peek(&mp->p) != NULL || a_peek(&mp->curg) != NULL || mp->spinning ||
             mp->lockedg != NULL || mp->nextp != NULL)
-            return broken("an idle M is not idle", NULL, NULL, mp);
+            return check_says("an idle M is not idle", NULL, NULL, mp);
     if (n != sched->nmidle)
-        return broken("nmidle is not the length of the idle list", NULL, NULL, NULL);
-    return a_peek(&sched->nmspinning) < 0 ? broken("nmspinning is negative", NULL, NULL, NULL)
+        return check_says("nmidle is not the length of the idle list", NULL, NULL, NULL);
+    return a_peek(&sched->nmspinning) < 0 ? check_says("nmspinning is negative", NULL, NULL, NULL)
                                           : NULL;
 }
 
@@ -150,12 +150,12 @@ static const char *check_wired(void)
         struct p *pp = a_peek(&mp->p);
         struct m *back = pp != NULL ? a_peek(&pp->m) : mp;
         if (back != mp && back != NULL)
-            return broken("two Ms have the same P", NULL, pp, mp);
+            return check_says("two Ms have the same P", NULL, pp, mp);
         struct g *gp = a_peek(&mp->curg);
         uint32_t s = gp != NULL ? a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan : Gidle;
         if (s == Grunning && a_peek(&gp->m) != NULL && a_peek(&gp->m) != mp &&
             mp->mcallfn != coroswitch_m) /* the G it gave way to may be elsewhere already */
-            return broken("a running G is on another M", gp, pp, mp);
+            return check_says("a running G is on another M", gp, pp, mp);
     }
     return NULL;
 }
@@ -181,7 +181,7 @@ static const char *check_limbo(void)
 {
     for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink)
         if (is_runnable(gp) && !gp->check_seen)
-            return broken("everybody rests and a runnable G is in no queue", gp, NULL, NULL);
+            return check_says("everybody rests and a runnable G is in no queue", gp, NULL, NULL);
     return NULL;
 }
 
@@ -191,12 +191,12 @@ static const char *check_conserved(void)
     if (a_peek(&sched->pidle) == NULL || a_peek(&sched->gcwaiting) != 0 || somebody_looks())
         return NULL;
     if (sched->runq.size != 0 && prof->gosched_wakep) /* before, Gosched woke nobody */
-        return broken("a G is in the global queue and a P is idle", sched->runq.head,
-                      a_peek(&sched->pidle), NULL);
+        return check_says("a G is in the global queue and a P is idle", sched->runq.head,
+                          a_peek(&sched->pidle), NULL);
     for (int32_t id = 0; id < rt->allp_len; id++) {
         struct p *pp = rt->allp[id];
         if (a_peek(&pp->runqhead) != a_peek(&pp->runqtail))
-            return broken("a G is in a ring, a P is idle and nobody looks", NULL, pp, NULL);
+            return check_says("a G is in a ring, a P is idle and nobody looks", NULL, pp, NULL);
     }
     return NULL;
 }
