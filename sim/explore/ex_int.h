@@ -38,6 +38,9 @@ struct ex_thread {
     uint8_t flags;  /* enum ex_flags; 0 on the fast path */
     uint8_t pos;    /* its index in ex.able while it is enabled */
     bool cuttable, timed_out;
+    bool cut;      /* the next cuttable burst ends at once */
+    bool handling; /* a signal */
+    uint32_t signals;
 };
 
 struct ex_timer {
@@ -94,7 +97,7 @@ struct ex {
     struct ex_ready ready[EX_READY_MAX];
     uint32_t ready_count;
     bool poll_broken;
-    uint64_t seed_state;
+    struct rng seeds;
 
     enum ex_why why;
     const char *text;
@@ -115,7 +118,10 @@ static inline int ex_tid(void) { return ex.cur != NULL ? ex.cur->id : -1; }
 
 /* The calling thread waits: until somebody wakes it or wake_at. True: the time ran out. */
 bool ex_wait_(enum ex_wait how, uint64_t wake_at);
+/* t comes back: with its burst at once, from a sleep after the wake latency. */
 void ex_wake_(struct ex_thread *t, uint64_t at, bool timed_out);
+void ex_signals_(struct ex_thread *t);
+static inline uint64_t ex_cost_(enum cost_kind k) { return ex.cost_table->kind[k]; }
 struct ex_thread *ex_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg);
 /* Leaves the run for good. */
 _Noreturn void ex_leave_(enum ex_why why, const char *text);

@@ -77,15 +77,26 @@ void ex_due_update_(void)
     ex_unsettle_();
 }
 
+static uint64_t wake_latency(uint64_t slept)
+{
+    uint64_t deep_after = ex_cost_(COST_deep_after), latency = ex_cost_(COST_wake_latency);
+
+    return deep_after != 0 && slept > deep_after ? latency + ex_cost_(COST_wake_latency_deep)
+                                                 : latency;
+}
+
 void ex_wake_(struct ex_thread *t, uint64_t at, bool timed_out)
 {
+    bool slept = t->wait != WAIT_BURST;
+
     assert(t->wait != WAIT_NOT && t->wait != WAIT_DEAD);
     t->wait = WAIT_NOT;
     t->futex = NULL;
     t->timed_out = timed_out;
     ex_note_(t->id, OP_wake, NULL, timed_out);
-    if (t->now < at)
-        t->now = at;
+    if (at < t->now)
+        at = t->now;
+    t->now = at + (slept ? wake_latency(at - t->now) : 0);
     enable(t);
     if (t->wake_at != NEVER) {
         t->wake_at = NEVER;
@@ -150,11 +161,12 @@ static uint32_t list_threads(const struct ex_thread *me, struct choice *c)
 
     c->preempts = mine && !yielded;
     memcpy(option, ex.able_id + first, n);
-    return yielded && me->yields > EX_YIELDS_MAX && n > 1 ? n - 1 : n;
+    bool waits = yielded && me->yields > EX_YIELDS_MAX && n > 1 && !ex.wants_time;
+    return waits ? n - 1 : n;
 }
 
 /* The answer of virtual time: the smallest (clock, id); buffers drain at once. */
-static uint32_t timed_answer(const struct ex_thread *me, uint32_t threads, uint32_t n)
+static uint32_t timed_answer(uint32_t threads, uint32_t n)
 {
     uint64_t best_at = NEVER;
     uint32_t best = 0;
@@ -162,14 +174,13 @@ static uint32_t timed_answer(const struct ex_thread *me, uint32_t threads, uint3
     if (n > threads && option[threads] != OPTION_CLOCK)
         return threads;
     for (uint32_t i = 0; i < threads; i++) {
-        const struct ex_thread *t = &ex.threads[option[i]];
-        uint64_t at = t == me ? ex_hot.now : t->now;
+        uint64_t at = ex.threads[option[i]].now;
         if (at < best_at || (at == best_at && option[i] < option[best])) {
             best = i;
             best_at = at;
         }
     }
-    return ex.due < best_at ? n : best; /* n: time comes first, see next_option */
+    return ex.due <= best_at ? n : best; /* n: time comes first, see next_option */
 }
 
 /* Which option happens. */
@@ -186,7 +197,7 @@ static int next_option(struct ex_thread *me)
         c.clock = true;
     }
     if (n > 0 && ex.wants_time) {
-        c.timed = timed_answer(me, c.threads, n);
+        c.timed = timed_answer(c.threads, n);
         if (c.timed == n)
             return OPTION_CLOCK;
     }
@@ -279,12 +290,16 @@ static void switch_out(struct ex_thread *me)
     coro_switch(&me->coro, &ex.main);
 }
 
-static void handle_signal(struct ex_thread *me)
+void ex_signals_(struct ex_thread *me)
 {
-    while ((me->flags & EX_SIGNALLED) && ex.o.sighandler != NULL) {
+    while ((me->flags & EX_SIGNALLED) && !me->handling) {
         me->flags &= (uint8_t)~EX_SIGNALLED;
-        ex_spend_(ex.cost_table->kind[COST_signal_handle]);
-        ex.o.sighandler(me->arg);
+        me->handling = me->cut = true;
+        me->signals++;
+        ex_spend_(ex_cost_(COST_signal_handle));
+        if (ex.o.sighandler != NULL)
+            ex.o.sighandler(me->arg);
+        me->handling = false;
     }
 }
 
@@ -356,10 +371,11 @@ static struct ex_thread *next_of_all(struct ex_thread *me)
     const char *bad = ex.o.check != NULL ? ex.o.check() : NULL;
     if (bad != NULL)
         ex_leave_(EX_THROWN, bad);
-    if (me->flags & EX_SIGNALLED)
-        handle_signal(me);
+    if (!ex.wants_time)
+        ex_signals_(me);
     /* What a thread does from its start or wake-up to its next point, nobody sees. Clocks do. */
     bool asks = !(me->flags & EX_CHOSEN) || ex.wants_time;
+    me->now = ex_hot.now;
     struct ex_thread *t = asks ? next_thread(me) : me;
     if (t == NULL)
         switch_out(me); /* for good */
@@ -385,6 +401,7 @@ static __attribute__((noinline)) void point_slow(struct ex_thread *me)
         switch_to(me, t);
     else
         stay();
+    ex_signals_(me);
 }
 
 void ex_point_(void)
@@ -423,17 +440,14 @@ bool ex_wait_(enum ex_wait how, uint64_t wake_at)
     struct ex_thread *t = next_thread(me);
     if (t != NULL)
         settle(t);
-    if (t == NULL) {
+    ex_hot.now = me->now; /* it may be awake again, and not be the next */
+    if (t == NULL)
         switch_out(me);
-    } else if (t != me) {
+    else if (t != me)
         switch_to(me, t);
-    } else {
-        ex_hot.now = me->now;
+    else
         stay();
-    }
     flag(me, EX_CHOSEN);
-    if (me->flags & EX_SIGNALLED)
-        handle_signal(me);
     return me->timed_out;
 }
 
@@ -444,6 +458,7 @@ static void thread_main(void *arg)
     struct ex_thread *me = arg;
 
     flag(me, EX_CHOSEN);
+    ex_signals_(me);
     me->fn(me->arg);
     ex_thread_exit_();
 }
@@ -452,6 +467,8 @@ void ex_thread_exit_(void)
 {
     struct ex_thread *me = ex.cur;
 
+    if (ex.wants_time)
+        ex_point_(); /* else nothing that anybody sees */
     ex_note_(me->id, OP_exit, NULL, 0);
     me->wait = WAIT_DEAD; /* no fence: nobody learns from the end of a thread that it ended */
     me->wake_at = NEVER;
@@ -687,7 +704,7 @@ static void world_reset(void)
     ex_unsettle_();
     ex.timer_count = ex.ready_count = ex.name_count = 0;
     ex.poll_broken = false;
-    ex.seed_state = ex.o.seed;
+    rng_init(&ex.seeds, ex.o.seed, RNG_SCHED, 0);
     ex.ch.count = 0;
     ex.trace_count = 0;
     ex.why = EX_DONE;

@@ -84,8 +84,6 @@ uint64_t ex_peek_(const void *addr, unsigned size) { return mm_peek(ex_tid(), ad
 
 /* ---- time and CPU ---- */
 
-static uint64_t cost(enum cost_kind k) { return ex.cost_table->kind[k]; }
-
 /* ps from ns; NEVER for a negative or unreachable time. */
 static uint64_t until(int64_t ns)
 {
@@ -94,13 +92,35 @@ static uint64_t until(int64_t ns)
                : ex_hot.now + (uint64_t)ns * 1000;
 }
 
+/* The instant at which the host's timer for `at` goes off. */
+static uint64_t timer_due(uint64_t at)
+{
+    uint64_t granule = ex_cost_(COST_timer_granule), slack = ex_cost_(COST_timer_slack);
+
+    if (at > NEVER - slack - granule)
+        return NEVER;
+    at += slack;
+    return granule > 1 ? (at + granule - 1) / granule * granule : at;
+}
+
+/* Sleeps; a signal that arrives is handled, but for one in a system call. */
+static bool sleep_until(enum ex_wait how, uint64_t at)
+{
+    uint64_t due = timer_due(at);
+    bool timed_out = ex_wait_(how, due < ex_hot.now ? ex_hot.now : due);
+
+    if (how != WAIT_SYSCALL)
+        ex_signals_(ex.cur);
+    return timed_out;
+}
+
 int64_t ex_host_now_(void) { return (int64_t)(ex_hot.now / 1000); }
 
 int64_t ex_nanotime_(void)
 {
     ex_point_();
     int64_t ns = ex_host_now_();
-    ex_spend_(cost(COST_nanotime));
+    ex_spend_(ex_cost_(COST_nanotime));
     return ns;
 }
 
@@ -117,7 +137,7 @@ void ex_procyield_(uint32_t n)
 {
     yielded();
     ex_point_();
-    ex_spend_(cost(COST_pause) * n);
+    ex_spend_(ex_cost_(COST_pause) * n);
 }
 
 void ex_osyield_(void)
@@ -125,46 +145,72 @@ void ex_osyield_(void)
     mm_kernel(ex_tid(), ex_tid());
     yielded();
     ex_point_();
-    ex_spend_(cost(COST_osyield));
+    ex_spend_(ex_cost_(COST_osyield));
 }
 
 void ex_usleep_(uint32_t us)
 {
     ex_point_();
     mm_kernel(ex_tid(), ex_tid());
-    ex_spend_(cost(COST_usleep));
+    ex_spend_(ex_cost_(COST_usleep));
     ex_note_(ex_tid(), OP_sleep, NULL, us);
-    ex_wait_(WAIT_SLEEP, until((int64_t)us * 1000));
+    sleep_until(WAIT_SLEEP, until((int64_t)us * 1000));
 }
 
-/* How long until `end` from now, in ns, rounded up. */
-static int64_t left_of(uint64_t end)
+/* Runs for ps or until something ends it; what is left. */
+static uint64_t run_for(uint64_t ps, bool cuttable)
 {
-    return end > ex_hot.now ? (int64_t)((end - ex_hot.now + 999) / 1000) : 0;
+    struct ex_thread *me = ex.cur;
+    uint64_t end = ps < NEVER - ex_hot.now ? ex_hot.now + ps : NEVER;
+
+    me->cuttable = cuttable;
+    ex_wait_(WAIT_BURST, end);
+    return end > ex_hot.now ? end - ex_hot.now : 0;
 }
 
 int64_t ex_burst_(int64_t ns, bool cut)
 {
     struct ex_thread *me = ex.cur;
+    uint64_t left = ns > 0 ? until(ns) - ex_hot.now : 0;
 
+    if (ns <= 0)
+        return 0;
     ex_point_();
-    uint64_t end = until(ns);
-    me->cuttable = cut;
     ex_note_(me->id, OP_burst, NULL, (uint64_t)ns);
-    ex_wait_(WAIT_BURST, end);
-    me->cuttable = false;
-    return left_of(end);
+    while (left > 0 && !(cut && me->cut)) {
+        left = run_for(left, cut);
+        ex_signals_(me);
+    }
+    if (cut)
+        me->cut = false;
+    return (int64_t)((left + 999) / 1000);
 }
 
 void ex_syscall_body_(int64_t ns, bool off_cpu)
 {
-    (void)off_cpu; /* there are no CPUs to free */
     ex_point_();
     mm_kernel(ex_tid(), ex_tid());
-    ex_spend_(cost(COST_syscall_enter));
+    ex_spend_(ex_cost_(COST_syscall_enter));
     ex_note_(ex_tid(), OP_syscall, NULL, (uint64_t)ns);
-    ex_wait_(WAIT_SYSCALL, until(ns));
-    ex_spend_(cost(COST_syscall_exit));
+    if (ns < 0)
+        ns = 0;
+    if (off_cpu)
+        sleep_until(WAIT_SYSCALL, until(ns));
+    else
+        for (uint64_t left = (uint64_t)ns * 1000; left > 0;)
+            left = run_for(left, /*cuttable*/ false);
+    ex_spend_(ex_cost_(COST_syscall_exit));
+    ex_signals_(ex.cur);
+}
+
+static void timer_add(uint64_t at, void (*fn)(void *), void *arg)
+{
+    if (ex.timer_count == EX_EVENTS_MAX)
+        ex_leave_(EX_CUT, "timed events of the environment");
+    ex.timers[ex.timer_count++] = (struct ex_timer){at, ++ex.seq, fn, arg};
+    if (at < ex.due)
+        ex.due = at;
+    ex_unsettle_();
 }
 
 static void cut_burst(struct ex_thread *t, uint64_t at)
@@ -176,8 +222,10 @@ static void cut_burst(struct ex_thread *t, uint64_t at)
 void ex_nudge_(struct hostm *hm)
 {
     ex_point_();
-    if (hm->thread != NULL)
-        cut_burst(hm->thread, ex_hot.now);
+    if (hm->thread == NULL)
+        return;
+    hm->thread->cut = true;
+    cut_burst(hm->thread, ex_hot.now);
 }
 
 /* ---- threads ---- */
@@ -185,9 +233,10 @@ void ex_nudge_(struct hostm *hm)
 void ex_newosproc_(struct hostm *hm, void (*fn)(void *), void *arg)
 {
     ex_point_();
-    ex_spend_(cost(COST_thread_start));
+    uint64_t at = ex_hot.now + ex_cost_(COST_thread_start_latency);
+    ex_spend_(ex_cost_(COST_thread_start));
     struct ex_thread *t = ex_thread_new_(hm, fn, arg);
-    t->now = ex_hot.now + cost(COST_thread_start_latency);
+    t->now = at;
     ex_note_(ex_tid(), OP_start, NULL, (uint64_t)t->id);
     mm_kernel(ex_tid(), t->id);
 }
@@ -195,25 +244,34 @@ void ex_newosproc_(struct hostm *hm, void (*fn)(void *), void *arg)
 void *ex_getarg_(void) { return ex.cur != NULL ? ex.cur->arg : NULL; }
 
 /* The handler runs when the thread goes on, wherever it then is: between any two of its points. A
- * thread that waits in a way that signals interrupt comes back early, which all those waits allow.
- */
+ * sleeper comes back early, which all sleeps but a system call's allow, and so does a burst. */
+static void signal_arrives(void *arg)
+{
+    struct ex_thread *t = arg;
+
+    if (t->wait == WAIT_DEAD)
+        return;
+    t->flags |= EX_SIGNALLED;
+    ex_unsettle_();
+    if (t->wait != WAIT_NOT && t->wait != WAIT_SYSCALL && !t->handling)
+        ex_wake_(t, ex_hot.now, false);
+}
+
+/* It arrives at once and the strategy says how late that is, or when virtual time says so. */
 void ex_signalm_(struct hostm *hm)
 {
     ex_point_();
     struct ex_thread *t = hm->thread;
-    uint64_t at = ex_hot.now + cost(COST_signal_latency);
 
-    ex_spend_(cost(COST_signal_send));
+    ex_spend_(ex_cost_(COST_signal_send));
     if (t == NULL || t->wait == WAIT_DEAD)
         return;
     mm_kernel(ex_tid(), t->id);
     ex_note_(ex_tid(), OP_signal, NULL, (uint64_t)t->id);
-    t->flags |= EX_SIGNALLED;
-    ex_unsettle_();
-    if (t->wait == WAIT_FUTEX || t->wait == WAIT_POLL)
-        ex_wake_(t, at, false);
+    if (ex.wants_time)
+        timer_add(ex_hot.now + ex_cost_(COST_signal_latency), signal_arrives, t);
     else
-        cut_burst(t, at);
+        signal_arrives(t);
 }
 
 /* Does something go wrong that may go wrong? */
@@ -227,22 +285,28 @@ static bool fault(void)
 void ex_futexsleep_(uint32_t *addr, uint32_t val, int64_t ns)
 {
     ex_point_();
-    ex_spend_(cost(COST_futex_sleep));
+    ex_spend_(ex_hot.cost[OP_load]);
     uint32_t seen = (uint32_t)mm_kernel_read(ex_tid(), addr, sizeof(*addr));
     ex_note_(ex_tid(), OP_futexsleep, addr, seen);
-    if (seen != val || fault())
+    if (seen != val || fault()) {
+        ex_spend_(ex_cost_(COST_syscall_enter) + ex_cost_(COST_syscall_exit));
         return;
+    }
+    uint64_t end = until(ns);
+    ex_spend_(ex_cost_(COST_futex_sleep));
     ex.cur->futex = addr;
-    ex_wait_(WAIT_FUTEX, until(ns));
+    sleep_until(WAIT_FUTEX, end);
+    ex_spend_(ex_cost_(COST_futex_return));
 }
 
-static struct ex_thread *first_waiter(const uint32_t *addr)
+/* Of those who wait like that, the first to come. addr: of a futex, else NULL. */
+static struct ex_thread *first_waiter(enum ex_wait how, const uint32_t *addr)
 {
     struct ex_thread *first = NULL;
 
     for (int i = 0; i < ex.thread_count; i++) {
         struct ex_thread *t = &ex.threads[i];
-        if (t->wait == WAIT_FUTEX && t->futex == addr && (first == NULL || t->seq < first->seq))
+        if (t->wait == how && t->futex == addr && (first == NULL || t->seq < first->seq))
             first = t;
     }
     return first;
@@ -251,16 +315,18 @@ static struct ex_thread *first_waiter(const uint32_t *addr)
 void ex_futexwakeup_(uint32_t *addr, uint32_t n)
 {
     struct ex_thread *t;
+    uint32_t woken = 0;
 
     ex_point_();
     mm_kernel(ex_tid(), ex_tid());
     ex_note_(ex_tid(), OP_futexwakeup, addr, n);
-    t = first_waiter(addr);
-    ex_spend_(cost(t != NULL ? COST_futex_wake : COST_futex_wake_none));
-    for (; t != NULL && n > 0; n--, t = first_waiter(addr)) {
+    for (; woken < n && (t = first_waiter(WAIT_FUTEX, addr)) != NULL; woken++) {
+        ex_spend_(ex_cost_(COST_futex_wake));
         mm_kernel(ex_tid(), t->id);
-        ex_wake_(t, ex_hot.now + cost(COST_wake_latency), false);
+        ex_wake_(t, ex_hot.now, false);
     }
+    if (woken == 0)
+        ex_spend_(ex_cost_(COST_futex_wake_none));
 }
 
 /* ---- environment ---- */
@@ -269,22 +335,20 @@ void ex_env_at_(int64_t ns, void (*fn)(void *), void *arg)
 {
     uint64_t at = ns < 0 ? 0 : (uint64_t)ns * 1000;
 
-    if (ex.timer_count == EX_EVENTS_MAX)
-        ex_leave_(EX_CUT, "timed events of the environment");
-    ex.timers[ex.timer_count++] = (struct ex_timer){at, ++ex.seq, fn, arg};
-    if (at < ex.due)
-        ex.due = at;
-    ex_unsettle_();
+    timer_add(at < ex_hot.now ? ex_hot.now : at, fn, arg);
 }
 
-static void wake_poller(uint64_t at)
+static void wake_poller(void)
 {
-    for (int i = 0; i < ex.thread_count; i++)
-        if (ex.threads[i].wait == WAIT_POLL)
-            ex_wake_(&ex.threads[i], at, false);
+    struct ex_thread *t = first_waiter(WAIT_POLL, NULL);
+
+    if (t == NULL)
+        return;
+    mm_kernel(ex_tid(), t->id);
+    ex_wake_(t, ex_hot.now, false);
 }
 
-void ex_env_ready_(int32_t fd, uint32_t mode)
+static void remember_ready(int32_t fd, uint32_t mode)
 {
     for (uint32_t i = 0; i < ex.ready_count; i++)
         if (ex.ready[i].fd == fd) {
@@ -294,7 +358,12 @@ void ex_env_ready_(int32_t fd, uint32_t mode)
     if (ex.ready_count == EX_READY_MAX)
         ex_leave_(EX_CUT, "ready descriptors");
     ex.ready[ex.ready_count++] = (struct ex_ready){fd, mode};
-    wake_poller(ex_hot.now + cost(COST_wake_latency));
+}
+
+void ex_env_ready_(int32_t fd, uint32_t mode)
+{
+    remember_ready(fd, mode);
+    wake_poller();
 }
 
 /* The break descriptor comes first and is seen by a blocking call only, as Go reads it. */
@@ -314,6 +383,7 @@ static int32_t take_ready(struct poll_event *ev, int32_t cap, bool blocking)
     for (uint32_t i = taken; i < ex.ready_count; i++)
         ex.ready[i - taken] = ex.ready[i];
     ex.ready_count -= taken;
+    ex_spend_((uint64_t)(uint32_t)n * ex_cost_(COST_epoll_event));
     return n;
 }
 
@@ -322,14 +392,15 @@ int32_t ex_netpoll_wait_(int64_t ns, struct poll_event *ev, int32_t cap)
     ex_point_();
     mm_kernel(ex_tid(), ex_tid());
     uint64_t end = until(ns);
-    ex_spend_(cost(COST_epoll_poll));
+    ex_spend_(ex_cost_(COST_epoll_poll));
     int32_t n = take_ready(ev, cap, ns != 0);
     while (n == 0 && ns != 0 && ex_hot.now < end) {
         ex_note_(ex_tid(), OP_poll, NULL, 0);
-        bool timed_out = ex_wait_(WAIT_POLL, end);
+        uint32_t signals = ex.cur->signals;
+        sleep_until(WAIT_POLL, end);
         n = take_ready(ev, cap, true);
-        if (timed_out || ns > 0)
-            break;
+        if (ex.cur->signals != signals && ns > 0)
+            break; /* a signal ends a sleep that has a timeout */
     }
     return n;
 }
@@ -338,12 +409,9 @@ void ex_netpoll_wakeup_(void)
 {
     ex_point_();
     mm_kernel(ex_tid(), ex_tid());
-    ex_spend_(cost(COST_epoll_break));
+    ex_spend_(ex_cost_(COST_epoll_break));
     ex.poll_broken = true;
-    for (int i = 0; i < ex.thread_count; i++)
-        if (ex.threads[i].wait == WAIT_POLL)
-            mm_kernel(ex_tid(), i);
-    wake_poller(ex_hot.now + cost(COST_wake_latency));
+    wake_poller();
 }
 
 int32_t ex_ncpu_(void) { return ex.o.ncpu; }
@@ -351,7 +419,7 @@ int32_t ex_ncpu_(void) { return ex.o.ncpu; }
 bool ex_quota_(int64_t *quota_us, int64_t *period_us)
 {
     ex_point_();
-    ex_spend_(cost(COST_quota_read));
+    ex_spend_(ex_cost_(COST_quota_read));
     if (ex.o.quota_us == 0)
         return false;
     *quota_us = ex.o.quota_us;
@@ -364,7 +432,7 @@ uint64_t ex_draw_(uint64_t n, uint64_t fallback)
     return choose_below(ex_choose_, n, fallback, ex_steps_());
 }
 
-uint64_t ex_seed64_(void) { return rng_splitmix(&ex.seed_state); }
+uint64_t ex_seed64_(void) { return rng_next(&ex.seeds); }
 
 void *ex_alloc_(size_t size, size_t align) { return arena_alloc(&ex.arena, size, align); }
 

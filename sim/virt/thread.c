@@ -29,6 +29,8 @@ static void thread_main(void *arg)
 {
     struct vm_thread *t = arg;
 
+    if (t->pending)
+        vm_signals_(t);
     t->fn(t->f.arg);
     vm_thread_exit_();
 }
