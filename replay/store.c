@@ -6,13 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "replay/recorder.h"
 #include "replay/schema.h"
 #include "replay/summary.h"
 #include "replay/store_int.h"
 
-enum { BUSY_MS = 5000, QUEUE_MAX = 32, SAMPLE_FIELDS = 10, PS_PER_NS = 1000 };
+enum { BUSY_MS = 5000, PATH_ROOM = 4096, QUEUE_MAX = 32, SAMPLE_FIELDS = 10, PS_PER_NS = 1000 };
 
 /* A batch of records on its way to the writer. */
 struct batch {
@@ -37,7 +39,6 @@ struct writer {
 struct store {
     sqlite3 *db;
     char *path;
-    enum store_mode mode;
     int64_t run; /* being recorded, 0: none */
     struct store_run info;
     struct recorder recorder;
@@ -153,42 +154,69 @@ static bool prepare_file(struct store *s, struct failure *f, enum store_mode mod
            schema_migrate(s->db, f);
 }
 
+static bool open_as(struct store *s, struct failure *f, const char *name, enum store_mode mode)
+{
+    int flags = mode == STORE_READ ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+                                   : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    if (sqlite3_open_v2(name, &s->db, flags, NULL) != SQLITE_OK) {
+        store_error_(s, f);
+        return false;
+    }
+    sqlite3_busy_timeout(s->db, BUSY_MS);
+    return prepare_file(s, f, mode);
+}
+
+/* A name by which SQLite takes the file for one that nobody changes. */
+static char *immutable(const char *path)
+{
+    static const char head[] = "file:", tail[] = "?immutable=1";
+    char *name = run_alloc(sizeof head + 3 * strlen(path) + sizeof tail), *to = name;
+    to += sprintf(to, "%s", head);
+    for (const char *p = path; *p != 0; p++)
+        to += sprintf(to, strchr("%?#", *p) != NULL ? "%%%02X" : "%c", (unsigned char)*p);
+    sprintf(to, "%s", tail);
+    return name;
+}
+
+/* A file in WAL mode needs two others beside it even to be read. Where they cannot be made nobody
+ * can write, so it is read as it is: unless there is a log, then not all of it is in the file. */
+static bool open_unwritable(struct store *s, struct failure *f)
+{
+    char log[PATH_ROOM];
+    struct stat st;
+    snprintf(log, sizeof log, "%s-wal", s->path);
+    if (stat(log, &st) == 0 && st.st_size > 0) {
+        fail(f, E_STORE, "a run left it in the middle, and its folder cannot be written");
+        return false;
+    }
+    char *name = immutable(s->path);
+    sqlite3_close(s->db);
+    bool ok = open_as(s, f, name, STORE_READ);
+    free(name);
+    return ok;
+}
+
 struct store *store_open(struct failure *f, const char *path, enum store_mode mode)
 {
     if (!is_old_enough(f))
         return NULL;
     struct store *s = run_alloc(sizeof *s);
-    int flags = mode == STORE_READ ? SQLITE_OPEN_READONLY
-                                   : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    s->path = strdup(path);
-    s->mode = STORE_READ; /* until it is known to be ours */
     struct failure inner = {0};
-    if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK)
-        store_error_(s, &inner);
-    else {
-        sqlite3_busy_timeout(s->db, BUSY_MS);
-        if (prepare_file(s, &inner, mode)) {
-            s->mode = mode;
-            return s;
-        }
-        if (mode == STORE_READ && (sqlite3_errcode(s->db) & 0xff) == SQLITE_READONLY)
-            fail(&inner, E_STORE,
-                 "%s: a run left it in the middle (WAL mode), and its folder cannot be written",
-                 path);
-        if (strncmp(inner.text, path, strlen(path)) != 0)
-            fail_prefix(&inner, "%s", path);
+    s->path = strdup(path);
+    bool ok = open_as(s, &inner, path, mode);
+    int code = sqlite3_errcode(s->db) & 0xff;
+    if (!ok && mode == STORE_READ && (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) &&
+        access(path, R_OK) == 0) {
+        inner = (struct failure){0};
+        ok = open_unwritable(s, &inner);
     }
+    if (ok)
+        return s;
+    if (strncmp(inner.text, path, strlen(path)) != 0)
+        fail_prefix(&inner, "%s", path);
     fail(f, E_STORE, "%s", inner.text);
     store_close(s);
     return NULL;
-}
-
-/* A file in WAL mode needs two others beside it even to be read. Without success somebody else has
- * it open, and will do it. */
-static void leave_wal(struct store *s)
-{
-    sqlite3_busy_timeout(s->db, 0);
-    sqlite3_exec(s->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
 }
 
 void store_close(struct store *s)
@@ -197,8 +225,6 @@ void store_close(struct store *s)
         return;
     rows_release(&s->samples);
     rows_release(&s->rings);
-    if (s->mode == STORE_WRITE)
-        leave_wal(s);
     sqlite3_close(s->db);
     free(s->path);
     free(s);
