@@ -196,6 +196,18 @@ static void function(struct gen *g, const cJSON *f)
     gen_line(g, "}\n");
 }
 
+/* Of the rules those that real Go has a setting for. */
+static void settings(struct gen *g, const cJSON *rules)
+{
+    static const char *const known[][2] = {{"async_preempt_off", "asyncpreemptoff=1"},
+                                           {"async_timer_chan", "asynctimerchan=1"}};
+    for (size_t i = 0; rules != NULL && i < sizeof known / sizeof *known; i++) {
+        const cJSON *v = json_member(rules, known[i][0]);
+        if (v != NULL && (cJSON_IsTrue(v) || v->valuedouble > 0))
+            gen_line(g, "simGodebug(\"%s\")", known[i][1]);
+    }
+}
+
 static void program(struct gen *g, int procs)
 {
     const cJSON *root = g->doc.root, *funcs = json_member(root, "funcs");
@@ -209,6 +221,7 @@ static void program(struct gen *g, int procs)
     g->indent = 1;
     g->nnames = 0;
     g->returns = false;
+    settings(g, json_member(root, "rules"));
     if (procs > 0)
         gen_line(g, "simProcs(%d)", procs);
     gen_block(g, json_member(root, "main"));

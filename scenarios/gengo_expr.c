@@ -129,7 +129,7 @@ static struct node *channel_operand(struct reader *r)
 {
     struct gen *g = r->g;
     const char *s = word(r);
-    if (gen_kind(g, s) == OBJ_CHAN)
+    if (gen_kind(g, s) == OBJ_CHAN || gen_is_ticks(g, s))
         return gen_leaf(g, gen_name(g, s));
     return gen_call(g, "simChan", gen_leaf(g, gen_name(g, s)), NULL, NULL);
 }

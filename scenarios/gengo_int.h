@@ -6,6 +6,7 @@
  * again.
  *
  *   gengo.c       the file: objects, functions, main
+ *   gengo_ticks.c locals that are a timer's channel
  *   gengo_expr.c  expressions, and gofmt's rule for blanks in them
  *   gengo_stmt.c  statements */
 
@@ -34,6 +35,8 @@ struct gen {
     unsigned temps;
     const char *names[GEN_NAMES]; /* in scope */
     int nnames;
+    const char *ticks[GEN_NAMES]; /* locals that are the channel of a timer, not handles */
+    int nticks;
     const char *label; /* of the innermost loop */
     bool returns;      /* the function has a result */
 };
@@ -49,6 +52,12 @@ const char *gen_name(struct gen *g, const char *name); /* free of Go's own words
 const char *gen_func_name(struct gen *g, const char *name);
 enum object_kind gen_kind(const struct gen *g, const char *name); /* OBJ_KINDS: no object */
 struct node *gen_made(struct gen *g, const cJSON *spec);
+
+/* gengo_ticks.c */
+/* {"set": NAME, "value": "timer.C"}: is the name nothing but that channel in the whole file? Then
+ * it is remembered, and the expression of the channel given; else NULL. */
+const char *gen_new_ticks(struct gen *g, const char *name, const cJSON *value);
+bool gen_is_ticks(const struct gen *g, const char *name);
 
 /* gengo_expr.c */
 struct node *gen_leaf(struct gen *g, const char *text);

@@ -97,6 +97,10 @@ static const char *source(struct gen *g, const cJSON *v, char *kind)
 {
     const char *s = v->valuestring, *dot = strrchr(s, '.');
     *kind = 'v';
+    if (gen_is_ticks(g, s)) {
+        *kind = 't';
+        return gen_name(g, s);
+    }
     if (dot != NULL && (strcmp(dot, ".C") == 0 || strcmp(dot, ".Done") == 0)) {
         const char *name = gen_name(g, gen_text(g, "%.*s", (int)(dot - s), s));
         *kind = dot[1] == 'C' ? 't' : 'd';
@@ -234,6 +238,12 @@ static void go_random(struct gen *g, const cJSON *o, const cJSON *v)
 
 static void go_set(struct gen *g, const cJSON *o, const cJSON *v)
 {
+    const char *ticks = gen_new_ticks(g, v->valuestring, json_member(o, "value"));
+    if (ticks != NULL) {
+        gen_line(g, "var %s = %s", gen_name(g, v->valuestring), ticks);
+        gen_line(g, "_ = %s", gen_name(g, v->valuestring));
+        return;
+    }
     assign_name(g, v->valuestring, gen_value(g, json_member(o, "value")));
 }
 

@@ -2,21 +2,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds one program in several configurations and compares what it prints.
 #
-# usage: compare.sh [--native] [--want-difference] TARGET [ARGS...]
+# usage: compare.sh [--native] [--compilers] [--want-difference] TARGET [ARGS...]
 #
 # TARGET is a CMake target of this project that prints lines (such as "name
 # fingerprint") on stdout. Lines must be the same, byte for byte, and at least one.
 # arm64 takes part where a cross compiler and qemu-user are installed, unless --native
-# is given (for programs that need libraries). --want-difference turns the verdict
+# is given (for programs that need libraries). --compilers leaves ASan and valgrind out, for
+# what takes long. --want-difference turns the verdict
 # around: it shows that a difference is found.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 build_root=${GMPSIM_BUILD:-build}/determinism
-native='' want_difference=''
+native='' compilers='' want_difference=''
 while [[ ${1:-} == --* ]]; do
     case $1 in
     --native) native=1 ;;
+    --compilers) compilers=1 ;;
     --want-difference) want_difference=1 ;;
     *) echo "compare.sh: unknown option $1" >&2 && exit 2 ;;
     esac
@@ -67,8 +69,10 @@ for level in O0 O3; do
     build gcc-$level gcc -DGMPSIM_OPT=-$level && run gcc-$level
     build clang-$level clang -DGMPSIM_OPT=-$level && run clang-$level
 done
-build gcc-asan gcc -DGMPSIM_OPT=-O1 -DGMPSIM_SANITIZE=address,undefined && run gcc-asan
-run valgrind valgrind -q --error-exitcode=99
+if [ -z "$compilers" ]; then
+    build gcc-asan gcc -DGMPSIM_OPT=-O1 -DGMPSIM_SANITIZE=address,undefined && run gcc-asan
+    run valgrind valgrind -q --error-exitcode=99
+fi
 if [ -z "$native" ] && command -v aarch64-linux-gnu-gcc qemu-aarch64-static >/dev/null; then
     build arm64 aarch64-linux-gnu-gcc -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
         -DCMAKE_C_FLAGS=-static && run arm64 qemu-aarch64-static

@@ -35,7 +35,7 @@ go vet ./...
 bad=0
 for name in spawn_order chan_close_wakes chan_of_chan cond_broadcast context_tree defer_order \
     fan_in iter_pull once_func panic_replaced pipeline pool_order rwmutex_readers select_one_ready \
-    sieve timer_reset_order waitgroup_reuse worker_pool; do
+    preempt_off sieve ticker_slow_receiver timer_reset_order waitgroup_reuse worker_pool; do
     go build -o program "./golden_scenarios_$name"
     ./program >out 2>err || true
     sed '/^exit [0-9]*$/,$d' "$here/tests/golden/recorded/$name.txt" | cmp - out || bad=1
