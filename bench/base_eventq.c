@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event queue against a binary heap, both by pop and push and by replacing the top.
+/* The event queue against a binary heap, like against like: pop and push, and replacing the top.
  * libs: gmpsim_base
  *
  * Hold model: the queue keeps n events; each operation takes the first and pushes one at its time
@@ -147,6 +147,16 @@ static uint64_t scheduler_mix(struct rng *r)
     return kind < 98 ? 10000000000u : 0;
 }
 
+static void print_pair(int mix, size_t pending, const char *how, struct setup *s, int reps)
+{
+    struct bench_case cases[] = {{"binary heap", run_heap, s}, {"eventq", run_eventq, s}};
+    char title[100];
+
+    snprintf(title, sizeof title, "%s, %zu pending, %s", mix ? "scheduler mix" : "exponential",
+             pending, how);
+    bench_table(title, cases, 2, pending > 100000 ? (reps + 1) / 2 : reps);
+}
+
 int main(int argc, char **argv)
 {
     struct rng r;
@@ -160,16 +170,9 @@ int main(int argc, char **argv)
     for (int mix = 0; mix < 2; mix++)
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             struct setup pop = {mix, sizes[i], 0}, replace = {mix, sizes[i], 1};
-            struct bench_case cases[] = {
-                {"binary heap, replace-top", run_heap, &replace},
-                {"binary heap, pop + push", run_heap, &pop},
-                {"eventq, replace", run_eventq, &replace},
-                {"eventq, pop + push", run_eventq, &pop},
-            };
-            char title[100];
-            snprintf(title, sizeof title, "%s, %zu pending", mix ? "scheduler mix" : "exponential",
-                     sizes[i]);
-            bench_table(title, cases, 4, sizes[i] > 100000 ? (reps + 1) / 2 : reps);
+            print_pair(mix, sizes[i], "pop + push", &pop, reps);
+            print_pair(mix, sizes[i], "replace", &replace, reps);
         }
+    printf("published, on other machines, pop + push: Cimba 8.6 ns, ns-3 9.8 ns\n");
     return 0;
 }
