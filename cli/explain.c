@@ -322,6 +322,7 @@ static void run_with(const struct run_opts *o, event_sink_fn *sink, void *arg)
     with.arg = arg;
     with.print = NULL;
     with.sched_line = NULL;
+    with.traced = NULL;
     if (!run_all(&f, &r, &with))
         cli_fail(&f);
     run_free(&r);

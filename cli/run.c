@@ -104,6 +104,8 @@ static void open_outputs(struct run_args *a)
     const struct program *program = &a->m.scenario->program;
     if (a->db_path != NULL && (a->out.db = store_open(&f, a->db_path, STORE_WRITE)) == NULL)
         cli_fail(&f);
+    if (a->json && a->jsonl_path != NULL && strcmp(a->jsonl_path, "-") == 0)
+        cli_die(EXIT_USAGE, "--json and --jsonl - both want standard output");
     if (a->runs > 1 && (a->jsonl_path != NULL || a->chrome_path != NULL))
         cli_die(EXIT_USAGE, "--jsonl and --perfetto hold one run: --runs 1");
     if (a->jsonl_path != NULL &&

@@ -86,6 +86,10 @@ class Usage(Case):
                 (["plot", "x.db", "latencies"], "did you mean latency"),
                 (["scenarios", "chek"], "did you mean check"),
                 (["whatif", "service.json", "--procs", "1,x"], "want numbers"),
+                (["run", "hello.json", "--json", "--jsonl", "-"], "both want standard output"),
+                (["run", "hello.json", "--step", "--json"], "without --json"),
+                (["inspect", "hello.json", "--stepwise", "--json"], "no --json"),
+                (["scenarios", "gen-go", "hello.json", "stuck.json"], "want one file"),
                 ([], "usage")):
             with self.subTest(args):
                 out, err = self.run_it(*args, status=2)
