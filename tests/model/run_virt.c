@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "sim/base/fail.h"
 #include "sim/virt/vm.h"
+#include "tests/base/no_malloc.h"
 
 static void take_print(void *arg, const char *text, size_t size)
 {
@@ -39,13 +40,16 @@ static void take_end(struct as_result *r, enum vm_why why)
     strncpy(r->text, v->text, sizeof r->text - 1);
 }
 
-/* Runs to the end and looks at the world's invariants on the way, more often at the beginning. */
+/* Runs to the end, with an allocator that ends the process while the world runs, and looks at the
+ * world's invariants on the way, more often at the beginning. */
 static enum vm_why run_checked(uint64_t until_ps)
 {
     for (uint64_t at = 0;;) {
         at += at / 8 + 2000000;
         at = at < until_ps ? at : until_ps;
+        no_malloc_begin();
         enum vm_why why = vm_run(at);
+        no_malloc_end();
         const char *bad = why != VM_LIMIT && why != VM_THROWN ? core_virt.check(vm_quiet()) : NULL;
         if (bad != NULL)
             throw(bad);
