@@ -144,6 +144,7 @@ static enum opres step_gcStartStop(struct g *gp)
     stopTheWorldWithSema(STW_SWEEP_TERM, /*pseudo_wait*/ false);
     a_store(&c->sweepLeft, 0); /* finishsweep_m */
     poolCleanup();
+    leaks_start();
     a_add(&c->cycles, 1);
     getm()->counters[C_gcs]++;
     gc_startCycle((enum gcTrigger)(uintptr_t)gp->opobj);
@@ -242,12 +243,24 @@ static void flush_mcache(struct p *pp)
     work(safepoint_fn);
 }
 
+/* gcMarkDone after the second stop found more to mark: on with the world, and from the top. */
+static enum opres mark_again(struct g *gp)
+{
+    startTheWorldWithSema(STW_MARK_TERM);
+    semrelease(&rt->worldsema);
+    push_step(gp, STEP_markDone);
+    return OP_DONE;
+}
+
 /* The second stop, and gcMarkTermination. */
 static enum opres step_markTerm(struct g *gp)
 {
     struct gcController *c = &rt->gc;
     ragged_barrier(gp, flush_nothing, waitReasonGCMarkTermination);
     stopTheWorldWithSema(STW_MARK_TERM, /*pseudo_wait*/ false);
+    if (leaks_more())
+        return mark_again(gp);
+    c->leak_enabled = false;
     a_store(&c->blackenEnabled, 0);
     wake_assists();
     semrelease(&c->markDoneSema);

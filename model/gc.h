@@ -64,6 +64,11 @@ struct gcController {
     ATOMIC(struct g *) starter;
     ATOMIC(int32_t) started;
 
+    ATOMIC(bool) leak_pending;    /* 1.26+, leak.c: the next cycle looks for leaked goroutines */
+    bool leak_enabled, leak_done; /* this one does, has; while the world is stopped */
+    int32_t leak_rounds;
+    struct leaks *leaks;
+
     struct mutex assistLock;
     struct gQueue assistQueue;
     ATOMIC(int32_t) nassist; /* length of the queue, peeked */
@@ -105,4 +110,5 @@ static void gc_flushAssistCredit(struct g *gp); /* gdestroy */
 static enum opres gc_alloc(struct g *gp, int64_t bytes, bool live); /* mallocgc */
 static void gc_free(int64_t bytes); /* live memory becomes garbage */
 static enum opres runtime_GC(struct g *gp);
+static enum opres runtime_leakProfile(struct g *gp); /* leak.c */
 #endif

@@ -202,6 +202,12 @@ static enum opres op_readmem(struct g *gp, const struct insn *in)
     return runtime_ReadMemStats(gp);
 }
 
+static enum opres op_leaks(struct g *gp, const struct insn *in)
+{
+    (void)in;
+    return runtime_leakProfile(gp);
+}
+
 static enum opres op_exit(struct g *gp, const struct insn *in)
 {
     (void)gp;
@@ -520,7 +526,7 @@ static const op_fn op_table[OPS] = {
     [OP_NUMGOROUTINE] = op_numgoroutine, [OP_CPU] = op_cpu, [OP_SLEEP] = op_sleep,
     [OP_SYSCALL] = op_syscall, [OP_CGOCALL] = op_cgocall, [OP_CGOCB] = op_cgocb,
     [OP_ALLOC] = op_alloc, [OP_FREE] = op_free, [OP_GC] = op_gc,
-    [OP_READMEM] = op_readmem, [OP_MAKE] = op_make,
+    [OP_READMEM] = op_readmem, [OP_LEAKS] = op_leaks, [OP_MAKE] = op_make,
     [OP_SEND] = op_send, [OP_RECV] = op_recv, [OP_CLOSE] = op_close, [OP_LEN] = op_len,
     [OP_CAP] = op_cap, [OP_SELECT] = op_select, [OP_LOCK] = op_lock, [OP_UNLOCK] = op_unlock,
     [OP_TRYLOCK] = op_trylock, [OP_RLOCK] = op_rlock, [OP_RUNLOCK] = op_runlock,

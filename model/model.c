@@ -57,6 +57,7 @@
 #include "interp.c"
 #include "gcpacer.c"
 #include "gcwork.c"
+#include "leak.c"
 #include "gc.c"
 #include "malloc.c"
 #include "check.c"

@@ -152,9 +152,14 @@ static void fatalthrow(struct g *gp, const char *text)
 static const char *deadlock_text(const char *text)
 {
     struct crash c = crash_begin("fatal error: ", text);
-    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink)
-        if (!gp->system && (readgstatus(gp) & ~(uint32_t)Gscan) == Gwaiting)
-            crash_goroutine(&c, gp, waitreason_text(gp->waitreason));
+    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink) {
+        uint32_t status = readgstatus(gp) & ~(uint32_t)Gscan;
+        char reason[64];
+        snprintf(reason, sizeof reason, "%s%s", waitreason_text(gp->waitreason),
+                 status == Gleaked ? " (leaked)" : "");
+        if (!gp->system && (status == Gwaiting || status == Gleaked))
+            crash_goroutine(&c, gp, reason);
+    }
     return crash_end(&c, NULL);
 }
 

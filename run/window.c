@@ -156,7 +156,8 @@ static const char *group_name(const struct program *p, const struct g *gp, const
 static struct run_g_kind kind_of(const struct program *p, const struct g *gp)
 {
     uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
-    bool waits = status == Gwaiting, known = gp->func >= 0 && (uint32_t)gp->func < p->nfuncs;
+    bool waits = status == Gwaiting || status == Gleaked,
+         known = gp->func >= 0 && (uint32_t)gp->func < p->nfuncs;
     const char *func = gp->system || !known ? "" : p->funcs[gp->func].name;
     uint32_t pc = gp->pc != 0 ? gp->pc - 1 : 0; /* of the instruction in progress */
     return (struct run_g_kind){
@@ -198,7 +199,8 @@ static size_t kind_number(struct listing *l, const struct program *p, const stru
 
 static void list_g(struct listing *l, const struct program *p, const struct g *gp)
 {
-    bool waits = (a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan) == Gwaiting;
+    uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
+    bool waits = status == Gwaiting || status == Gleaked;
     uintptr_t number = kind_number(l, p, gp);
     l->gs[l->count++] = (struct run_g){.goid = gp->goid,
                                        .since_ns = waits ? gp->waitsince : 0,

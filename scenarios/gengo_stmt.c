@@ -634,6 +634,7 @@ static void go_runtime(struct gen *g, const cJSON *o, const cJSON *v)
         {"goexit", "runtime.Goexit()"},
         {"gc", "runtime.GC()"},
         {"read_mem_stats", "runtime.ReadMemStats(new(runtime.MemStats))"},
+        {"leak_profile", go_leak_profile},
         {"lock_os_thread", "runtime.LockOSThread()"},
         {"unlock_os_thread", "runtime.UnlockOSThread()"}};
     (void)v;
@@ -641,6 +642,12 @@ static void go_runtime(struct gen *g, const cJSON *o, const cJSON *v)
     while (strcmp(calls[i][0], o->child->string) != 0)
         i++;
     gen_line(g, "%s", calls[i][1]);
+}
+
+static void go_leak_profile(struct gen *g, const cJSON *o, const cJSON *v)
+{
+    (void)o;
+    assign_name(g, v->valuestring, gen_leaf(g, "simLeakProfile()"));
 }
 
 static void go_gomaxprocs(struct gen *g, const cJSON *o, const cJSON *v)

@@ -82,6 +82,12 @@ void st_gomaxprocs(struct cc *c, const cJSON *o, const cJSON *v)
     emit_op(c, OP_GOMAXPROCS, old, n, 0, 0, imm);
 }
 
+void st_leak_profile(struct cc *c, const cJSON *o, const cJSON *v)
+{
+    (void)v;
+    emit_op(c, OP_LEAKS, op_into(c, o, "leak_profile"), 0, 0, 0, 0);
+}
+
 static void plain(struct cc *c, const cJSON *v, enum op op)
 {
     if (!cJSON_IsTrue(v))

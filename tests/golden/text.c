@@ -548,6 +548,8 @@ static bool assign_other(int x)
         as_op(a, OP_GOMAXPROCS, x, value(3), 0, 0, 0);
     } else if (is(2, "numgoroutine")) {
         as_op(a, OP_NUMGOROUTINE, x, 0, 0, 0, 0);
+    } else if (is(2, "leakprofile")) {
+        as_op(a, OP_LEAKS, x, 0, 0, 0, 0);
     } else if (is(2, "now")) {
         as_op(a, OP_NOW, x, 0, 0, 0, 0);
     } else if (is(2, "fdread")) {

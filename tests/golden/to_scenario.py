@@ -95,6 +95,8 @@ def assignment(x, rhs):
     word, rest = rhs[0], rhs[1:]
     if len(rhs) == 3 and rest[0] in "+-*/%":
         return {"set": x, "value": " ".join(rhs)}
+    if not rest and word == "leakprofile":
+        return {"leak_profile": x}
     if not rest and word not in ("numgoroutine", "now"):
         return {"set": x, "value": value(word)}
     if word in ("len", "cap"):

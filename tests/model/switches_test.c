@@ -573,6 +573,26 @@ static void w_syscalls(void)
     end();
 }
 
+/* One goroutine waits for ever on a channel, one on a WaitGroup; the profile is asked. */
+static void w_leaks(void)
+{
+    int ch = as_object(&a, OBJ_CHAN, 0), wg = as_object(&a, OBJ_WAITGROUP, 0);
+    int f = begin("f", 0);
+    as_recv(&a, ch, 0);
+    end();
+    int g = begin("g", 0);
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 1);
+    as_obj(&a, OP_WGWAIT, wg);
+    end();
+    begin("main", 0);
+    as_go(&a, f, 0, 0);
+    as_go(&a, g, 0, 0);
+    as_sleep(&a, MS);
+    as_op(&a, OP_LEAKS, 0, 0, 0, 0, 0);
+    as_print1(&a, "%d", 0);
+    end();
+}
+
 /* What GOMAXPROCS is where nobody sets it. */
 static void w_default_procs(void)
 {
@@ -699,6 +719,8 @@ static const struct row table[] = {
     {"pidle_reversed", 26, w_storm, PRINT, OTHER, {.procs = 4}, 0},
     {"backoff_not_in_syscall", 26, w_syscalls, PRINT, OTHER, {.procs = 4}, 0},
     {"gcworker_preassign", 26, w_gc, PRINT, OTHER, {.procs = 8}, 0},
+    {"goroutine_leaks", 26, w_leaks, OUT, OTHER, {0}, 0},
+    {"g_waiting_sema", 26, w_leaks, OUT, OTHER, {0}, 0},
     {"leaked_status",
      26,
      w_foreign,

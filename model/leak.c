@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The search for leaked goroutines (1.26+, mgc.go findGoroutineLeaks): a collection that starts
+ * from the goroutines that can run. One blocked on a channel, a lock, a WaitGroup or a Cond is
+ * looked at only when somebody who can run is able to reach that object; who remains at the end
+ * waits for ever.
+ *
+ * There is no memory to trace. What a goroutine can reach is what its program can still do: from
+ * where it stands, the code that control may come to, functions it calls or starts included, and
+ * the objects that this code names. Handles are plain values; a program that uses any has its
+ * registers, buffers and variables searched for numbers that are one. So more is taken for
+ * reachable than in Go, never less: a goroutine found here is one that nobody will ever wake.
+ *
+ * Everything but the changes of status happens at one moment of a stopped world, without a point.
+ */
+#include <string.h>
+
+#include "objs.h"
+
+struct leaks {
+    uint64_t *code, *objects; /* bits: an instruction that may be reached, a handle */
+    int64_t objects_room;
+    uint32_t *todo; /* instructions to follow */
+    uint32_t ntodo;
+    struct g *fresh; /* found in this round, by schedlink; check_seen says found */
+    int32_t nfresh;
+    bool handles, pools, contexts, timer_funcs; /* what the program has at all */
+    bool everything;                            /* nothing can be told apart */
+};
+
+static bool bit_set(uint64_t *bits, int64_t at)
+{
+    uint64_t old = bits[at / 64], bit = UINT64_C(1) << (at % 64);
+    bits[at / 64] = old | bit;
+    return (old & bit) == 0;
+}
+
+static void leak_features(struct leaks *l, const struct insn *in)
+{
+    const struct op_info *o = &op_infos[in->op];
+    l->handles |= o->d > D_OBJ && in->d == OBJ_REG;
+    l->pools |= in->op == OP_POOLGET || in->op == OP_POOLPUT;
+    l->contexts |= in->op == OP_CTXNEW || in->op == OP_CTXTMO;
+    l->timer_funcs |= in->op == OP_TIMER && in->d >= 0;
+}
+
+static struct leaks *leaks_new(void)
+{
+    const struct program *p = rt->prog;
+    struct leaks *l = host_alloc(sizeof *l, 16);
+    l->code = host_alloc(((size_t)p->ncode / 64 + 1) * sizeof *l->code, 16);
+    l->todo = host_alloc(((size_t)p->ncode + 1) * sizeof *l->todo, 16);
+    for (uint32_t pc = 0; pc < p->ncode; pc++)
+        leak_features(l, &p->code[pc]);
+    for (uint32_t i = 0; i < p->ncases; i++)
+        l->handles |= p->cases[i].obj == OBJ_REG;
+    return l;
+}
+
+/* Nothing is known yet, and there is a bit for every handle. */
+static void leaks_reset(struct leaks *l)
+{
+    const int64_t made = rt->objs->made;
+    if (made >= l->objects_room) {
+        l->objects_room = 2 * made + 64;
+        l->objects = host_alloc(((size_t)l->objects_room / 64 + 1) * sizeof *l->objects, 16);
+    }
+    memset(l->objects, 0, ((size_t)l->objects_room / 64 + 1) * sizeof *l->objects);
+    memset(l->code, 0, ((size_t)rt->prog->ncode / 64 + 1) * sizeof *l->code);
+    l->ntodo = 0;
+    l->fresh = NULL;
+    l->nfresh = 0;
+    l->everything = l->handles && l->pools;
+}
+
+/* ---- finding ---- */
+
+static void leak_live(struct leaks *l, struct g *gp)
+{
+    if (gp->check_seen)
+        return;
+    gp->check_seen = true;
+    gp->schedlink = l->fresh;
+    l->fresh = gp;
+    l->nfresh++;
+}
+
+static void leak_list(struct leaks *l, const struct sudog *s)
+{
+    for (; s != NULL; s = s->next)
+        leak_live(l, s->g);
+}
+
+static void leak_sema(struct leaks *l, const semaword *addr)
+{
+    for (const struct sudog *s = *sema_find(rootFor(addr), addr); s != NULL; s = s->waitlink)
+        leak_live(l, s->g);
+}
+
+static void leak_mutex(struct leaks *l, const struct smutex *m) { leak_sema(l, &m->sema); }
+
+static void leak_object(struct leaks *l, int64_t handle);
+
+/* A number that may be a handle. */
+static void leak_value(struct leaks *l, int64_t v)
+{
+    if (l->handles && v > 0 && v <= rt->objs->made)
+        leak_object(l, v);
+}
+
+static void leak_chan(struct leaks *l, struct hchan *c)
+{
+    leak_list(l, a_peek(&c->recvq.first));
+    leak_list(l, a_peek(&c->sendq.first));
+    for (uint32_t i = 0; i < c->dataqsiz; i++)
+        leak_value(l, c->buf[i]);
+}
+
+static void leak_rwmutex(struct leaks *l, struct rwmutex *rw)
+{
+    leak_mutex(l, &rw->w);
+    leak_sema(l, &rw->writerSem);
+    leak_sema(l, &rw->readerSem);
+}
+
+/* Whoever waits for an object that can be reached may be woken. */
+static void leak_object(struct leaks *l, int64_t handle)
+{
+    const struct object *o = object_at((uint64_t)handle);
+    if (o == NULL || o->p == NULL || !bit_set(l->objects, handle))
+        return;
+    switch ((enum object_kind)o->kind) {
+    case OBJ_CHAN: leak_chan(l, o->p); break;
+    case OBJ_MUTEX: leak_mutex(l, o->p); break;
+    case OBJ_RWMUTEX: leak_rwmutex(l, o->p); break;
+    case OBJ_WAITGROUP: leak_sema(l, &((struct waitgroup *)o->p)->sema); break;
+    case OBJ_COND:
+        leak_list(l, ((struct cond *)o->p)->notify.head);
+        leak_mutex(l, ((struct cond *)o->p)->L);
+        break;
+    case OBJ_ONCE: leak_mutex(l, &((struct once *)o->p)->m); break;
+    case OBJ_SEMA: leak_list(l, ((struct weighted *)o->p)->head); break;
+    case OBJ_VAR: leak_value(l, (int64_t)a_peek(&((struct var *)o->p)->v)); break;
+    case OBJ_TIMER: leak_value(l, ((struct timerObject *)o->p)->c); break;
+    case OBJ_POOL:
+    case OBJ_FD:
+    case OBJ_CONTEXT:
+    case OBJ_CORO:
+    case OBJ_KINDS: break;
+    }
+}
+
+/* ---- following code ---- */
+
+static void leak_code(struct leaks *l, uint32_t pc)
+{
+    if (pc < rt->prog->ncode && bit_set(l->code, pc))
+        l->todo[l->ntodo++] = pc;
+}
+
+static void leak_func(struct leaks *l, int64_t func)
+{
+    if (func >= 0 && func < rt->prog->nfuncs)
+        leak_code(l, rt->prog->funcs[func].entry);
+}
+
+static void leak_select(struct leaks *l, const struct select_table *t)
+{
+    for (uint32_t i = t->first; i < t->first + t->ncases; i++)
+        if (rt->prog->cases[i].obj >= 0)
+            leak_object(l, (int64_t)rt->prog->cases[i].obj + 1);
+}
+
+/* What an instruction names, and where control may go from it. The next instruction is taken for
+ * reachable always: that some never fall through would only find more leaks. */
+static void leak_insn(struct leaks *l, uint32_t pc)
+{
+    const struct insn *in = &rt->prog->code[pc];
+    const struct op_info *o = &op_infos[in->op];
+    if (o->d > D_OBJ && in->d >= 0)
+        leak_object(l, (int64_t)in->d + 1);
+    else if (o->d == D_TG)
+        leak_code(l, (uint32_t)in->d);
+    else if (o->d == D_FN || o->d == D_FO)
+        leak_func(l, in->d);
+    else if (o->d == D_SE)
+        leak_select(l, &rt->prog->selects[in->d]);
+    if (o->imm == IF)
+        leak_func(l, in->imm);
+    if (in->op == OP_CONST)
+        leak_value(l, in->imm);
+    if (in->op == OP_SWITCH)
+        for (int64_t i = 0; i < in->imm; i++)
+            leak_code(l, pc + 1 + (uint32_t)i);
+    if (in->op != OP_JMP && in->op != OP_RET)
+        leak_code(l, pc + 1);
+}
+
+static void leak_follow(struct leaks *l)
+{
+    while (l->ntodo > 0)
+        leak_insn(l, l->todo[--l->ntodo]);
+}
+
+/* markroot of a stack: the instruction it is in, where its frames return to, deferred calls. */
+static void leak_scan(struct leaks *l, struct g *gp)
+{
+    if (gp->system || gp->func < 0)
+        return; /* the runtime's own, or a context's: no program */
+    const int64_t *stack = g_stack(gp);
+    uint32_t fp = gp->fp, top = fp + rt->prog->funcs[gp->func].nregs;
+    leak_code(l, gp->pc);
+    if (gp->pc > 0)
+        leak_code(l, gp->pc - 1);
+    while (fp != 0) {
+        leak_code(l, (uint32_t)stack[fp - 2]);
+        fp = (uint32_t)stack[fp - 1];
+    }
+    for (uint32_t i = 0; i < top; i++)
+        leak_value(l, stack[i]);
+    for (struct deferRecord *d = gp->ext != NULL ? gp->ext->defers : NULL; d != NULL; d = d->link) {
+        leak_func(l, d->func);
+        for (uint32_t i = 0; i < d->nargs; i++)
+            leak_value(l, d->args[i]);
+        if (d->once != NULL)
+            leak_mutex(l, &d->once->m);
+    }
+}
+
+/* ---- the search ---- */
+
+/* mgcmark.go internalBlocked: who waits for the runtime, for time or for the network is no suspect,
+ * and semaphores only where the waiter is recorded. */
+static bool leak_suspect(const struct g *gp, uint32_t status)
+{
+    if (status != Gwaiting || gp->system)
+        return false;
+    switch ((enum waitreason)gp->waitreason) {
+    case waitReasonChanReceiveNilChan:
+    case waitReasonChanSendNilChan:
+    case waitReasonSelectNoCases:
+    case waitReasonSelect:
+    case waitReasonChanReceive:
+    case waitReasonChanSend: return true;
+    case waitReasonSyncCondWait:
+    case waitReasonSyncWaitGroupWait:
+    case waitReasonSyncMutexLock:
+    case waitReasonSyncRWMutexLock:
+    case waitReasonSyncRWMutexRLock: return prof->g_waiting_sema;
+    default: return false;
+    }
+}
+
+static bool any_timer(void)
+{
+    for (int32_t i = 0; i < rt->allp_len; i++)
+        if (timers_len(rt->allp[i]) > 0)
+            return true;
+    return false;
+}
+
+/* Channels that a timer or a context may send to or close, whoever has their handles. */
+static void leak_channels_of_runtime(struct leaks *l)
+{
+    for (int64_t h = (int64_t)rt->prog->nobjects + 1; h <= rt->objs->made; h++) {
+        const struct object *o = object_at((uint64_t)h);
+        if (o->kind == OBJ_CHAN &&
+            (l->contexts || !timer_sync_chans() || ((struct hchan *)o->p)->timer != NULL))
+            leak_object(l, h);
+    }
+}
+
+static void leak_functions_of_timers(struct leaks *l)
+{
+    if (!l->timer_funcs || !any_timer())
+        return;
+    l->everything |= l->handles; /* an argument may be one */
+    for (uint32_t pc = 0; pc < rt->prog->ncode; pc++)
+        if (rt->prog->code[pc].op == OP_TIMER)
+            leak_func(l, rt->prog->code[pc].d);
+}
+
+/* gcStart and allGsSnapshotSortedForGC, in the first stop: what was found last time is forgotten.
+ */
+static void leaks_start(void)
+{
+    struct gcController *c = &rt->gc;
+    if (!a_load(&c->leak_pending))
+        return;
+    a_store(&c->leak_pending, false);
+    c->leak_enabled = true;
+    c->leak_done = false;
+    c->leak_rounds = 0;
+    if (c->leaks == NULL)
+        c->leaks = leaks_new();
+    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink)
+        if (readgstatus(gp) == Gleaked)
+            casgstatus(gp, Gleaked, Gwaiting);
+}
+
+/* Who may ever run again, as check_seen; who is no suspect is a root. Gives in how many rounds the
+ * others were found: those that a round can reach are the next one's. */
+static int32_t leaks_trace(struct leaks *l)
+{
+    leaks_reset(l);
+    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink) {
+        gp->check_seen = false;
+        uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
+        if (status != Gdead && status != Gdeadextra && !leak_suspect(gp, status)) {
+            gp->check_seen = true;
+            leak_scan(l, gp);
+        }
+    }
+    leak_functions_of_timers(l);
+    leak_channels_of_runtime(l);
+    for (int64_t h = 1; l->everything && h <= rt->objs->made; h++)
+        leak_object(l, h);
+    int32_t rounds = 0;
+    for (leak_follow(l); l->fresh != NULL; leak_follow(l), rounds++) {
+        struct g *gp = l->fresh;
+        l->fresh = NULL;
+        for (; gp != NULL; gp = gp->schedlink)
+            leak_scan(l, gp);
+    }
+    return rounds;
+}
+
+/* findGoroutineLeaks, when no more can be found: the suspects that remain. */
+static void leaks_mark(void)
+{
+    struct gList leaked = {0};
+    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink)
+        if (!gp->check_seen && leak_suspect(gp, a_peek(&gp->atomicstatus)))
+            gList_push(&leaked, gp);
+    while (!gList_empty(&leaked)) {
+        struct g *gp = gList_pop(&leaked);
+        casgstatus(gp, Gwaiting, Gleaked);
+        if (gp == rt->main_g && gp->waitreason == waitReasonSelectNoCases)
+            casgstatus(gp, Gleaked,
+                       Gwaiting); /* main may wait for ever: nobody calls that a leak */
+    }
+}
+
+/* gcMarkDone, when nothing is left to mark: Go looks for goroutines that have become reachable,
+ * adds their stacks and marks on; when there are none, it names the leaked ones and marks those.
+ * Here the answer is known at once, and the marking goes on as often. True: it does. */
+static bool leaks_more(void)
+{
+    struct gcController *c = &rt->gc;
+    if (!c->leak_enabled || c->leak_done)
+        return false;
+    if (c->leak_rounds++ >= leaks_trace(c->leaks)) {
+        leaks_mark();
+        c->leak_done = true;
+    }
+    a_add(&c->remaining, ROOT_BYTES_PER_G);
+    return true;
+}
+
+/* ---- the profile ---- */
+
+/* goroutineLeakGC: collections until one of them has looked. Before 1.26 there is no such profile.
+ */
+static enum opres runtime_leakProfile(struct g *gp)
+{
+    if (!prof->goroutine_leaks) {
+        set_reg(gp, cur_insn(gp)->a, -1);
+        return OP_DONE;
+    }
+    a_store(&rt->gc.leak_pending, true);
+    push_step(gp, STEP_leakProfile);
+    return runtime_GC(gp);
+}
+
+static enum opres step_leakProfile(struct g *gp)
+{
+    if (a_load(&rt->gc.leak_pending)) {
+        push_step(gp, STEP_leakProfile);
+        return runtime_GC(gp);
+    }
+    int64_t n = 0;
+    for (struct g *other = rt->allgs; other != NULL; other = other->alllink)
+        n += readgstatus(other) == Gleaked;
+    set_reg(gp, cur_insn(gp)->a, n);
+    return OP_DONE;
+}
