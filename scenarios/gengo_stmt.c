@@ -634,7 +634,6 @@ static void go_runtime(struct gen *g, const cJSON *o, const cJSON *v)
         {"goexit", "runtime.Goexit()"},
         {"gc", "runtime.GC()"},
         {"read_mem_stats", "runtime.ReadMemStats(new(runtime.MemStats))"},
-        {"leak_profile", go_leak_profile},
         {"lock_os_thread", "runtime.LockOSThread()"},
         {"unlock_os_thread", "runtime.UnlockOSThread()"}};
     (void)v;
@@ -815,6 +814,7 @@ static const struct {
     {"go", go_go},
     {"goexit", go_runtime},
     {"gomaxprocs", go_gomaxprocs},
+    {"leak_profile", go_leak_profile},
     {"gosched", go_runtime},
     {"if", go_if},
     {"load", go_variable},
