@@ -43,12 +43,24 @@ static const uint64_t lockrank_v1[LOCKRANKS] = {
     [lockRankMheap] = ANYTHING,
 };
 
+/* 1.23 changed two things: where channels rank, and where timers do. */
+static uint64_t lockrank_held(enum lockrank rank)
+{
+    bool timers = rank == lockRankTimers || rank == lockRankTimer || rank == lockRankNetpollInit;
+    if (timers && prof->timers_v2)
+        return prof->hchan_before_sched ? lockrank_v2[rank] : lockrank_v2[rank] & ~R(Hchan);
+    if (timers)
+        return lockrank_v1[rank];
+    uint64_t held = prof->hchan_before_sched ? lockrank_v2[rank] : lockrank_v1[rank];
+    bool under_send = rank == lockRankSched || rank == lockRankHchan || rank == lockRankSudog;
+    return prof->timers_v2 && under_send ? held | R(TimerSend) : held;
+}
+
 /* lockrank_on.go lockInit. */
 static void lockInit(struct mutex *l, enum lockrank rank)
 {
     l->rank = (uint8_t)rank;
-    const uint64_t *order = prof->hchan_before_sched ? lockrank_v2 : lockrank_v1;
-    l->may_hold = prof->lock_ranks ? order[rank] : ANYTHING;
+    l->may_hold = prof->lock_ranks ? lockrank_held(rank) : ANYTHING;
 }
 
 /* lockrank_on.go acquireLockRank. A leaf is a lock that stands for something that Go does not rank.

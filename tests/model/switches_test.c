@@ -438,6 +438,15 @@ static void w_stale_timer(void)
     end();
 }
 
+/* Somebody waits on a timer's channel. */
+static void w_timer_chan(void)
+{
+    begin("main", 0);
+    as_op(&a, OP_AFTER, 0, NOREG, 0, 0, MS);
+    as_op(&a, OP_RECV, NOREG, NOREG, 0, OBJ_REG, 0);
+    end();
+}
+
 /* The start order of five goroutines. */
 static void w_spawn_order(void)
 {
@@ -645,7 +654,7 @@ static const struct row table[] = {
     {"sysmon_starts_m_for_timer", 15, w_busy_timer, PRINT, OTHER, {.procs = 3}, 0},
     {"gcsema", 15, w_gc_and_trace, OUT, OTHER, {.procs = 4}, 0},
     {"drain_stops_for_stw", 20, w_gc_and_trace, OUT, OTHER, {.procs = 4}, 0},
-    {"lock_ranks", 24, w_stale_timer, ENDS, OTHER, {.rule2 = "hchan_before_sched", .value2 = 0}, 0},
+    {"lock_ranks", 24, w_timer_chan, ENDS, OTHER, {.rule2 = "hchan_before_sched", .value2 = 0}, 0},
     {"worldsema_handoff", 20, w_two_stoppers, OUT, OTHER, {.procs = 2}, 0},
     {"gc_worker_pool", 18, w_gc, PRINT, OTHER, {.procs = 4}, 0},
     {"masks", 20, w_storm, COUNT, LESS, {.procs = 8}, COUNTER_steals_tried},
@@ -688,7 +697,7 @@ static const struct row table[] = {
     {"inject_wakep", 24, w_net_burst, COUNT, MORE, {.procs = 2}, COUNTER_wakeps},
     {"no_sysmon_no_runnext", 24, w_spawn_order, OUT, OTHER, {.rule2 = "sysmon", .value2 = 0}, 0},
     {"gc_start_by_chan", 24, w_gc, COUNT, LESS, {.procs = 2}, COUNTER_syscalls},
-    {"hchan_before_sched", 24, w_stale_timer, ENDS, OTHER, {0}, 0},
+    {"hchan_before_sched", 24, w_timer_chan, ENDS, OTHER, {0}, 0},
     {"newproc_parked", 24, w_pull, TIME, LESS, {0}, 0},
     {"spinbit", 25, w_storm, PRINT, OTHER, {.procs = 8}, 0},
     {"goid_before_cas",
@@ -839,4 +848,42 @@ TEST_CASE(Switches, EveryRowIsOfARule)
         CHECK_EQ(profile_set(&p, table[i].rule, 1), 0);
         CHECK(row_of(table[i].rule) == &table[i]); /* one row each */
     }
+}
+
+/* Worlds that end, whatever the rules. */
+static void (*const robust[])(void) = {w_storm,    w_gc,       w_net_burst, w_syscalls,
+                                       w_sleeps,   w_earlier,  w_stops,     w_foreign,
+                                       w_starving, w_overflow, w_forced_gc};
+
+/* Two rules cannot stand alone. The order of lock ranks is that of the code: with the other one the
+ * check finds a mistake, which is what it is for. And a search that gives up when all others are
+ * idle never runs the timers in their heaps. */
+static bool stands_alone(const char *rule)
+{
+    return strcmp(rule, "hchan_before_sched") != 0 && strcmp(rule, "steal_gives_up") != 0;
+}
+
+/* Any rule can be taken out of any release, or put into it, and the scheduler still works. */
+TEST_CASE(Switches, EachMayBeFlippedAlone)
+{
+    static struct as_result r;
+    size_t world = 0;
+    for (int release = PROFILE_FIRST; release <= PROFILE_LATEST; release++)
+        for (size_t i = 0; i < profile_rules_count; i++) {
+            const struct profile_rule *rule = &profile_rules[i];
+            if (!rule->is_switch || !stands_alone(rule->name))
+                continue;
+            bool on = release >= rule->first && release <= rule->last;
+            as_init(&a);
+            robust[world++ % (sizeof robust / sizeof *robust)]();
+            as_run(&r, &a,
+                   (struct as_opts){.release = release,
+                                    .procs = 1 + (int)(world % 4),
+                                    .rule = rule->name,
+                                    .value = !on,
+                                    .catch_throws = true});
+            if (r.end != AS_STOPPED)
+                FAIL_CASE("go1.%d, %s=%d, world %d: end %d, \"%s\"", release, rule->name, !on,
+                          (int)((world - 1) % (sizeof robust / sizeof *robust)), r.end, r.text);
+        }
 }
