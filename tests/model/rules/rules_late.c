@@ -507,7 +507,7 @@ static void breaks_idle(struct m *mp)
     if (prof->masks)
         BROKEN(false, pMask_clear(rt->idlepMask, 3), "not in the idle mask",
                pMask_set(rt->idlepMask, 3));
-    BROKEN(false, a_add(&sched->npidle, 1), "npidle is not", a_add(&sched->npidle, -1));
+    BROKEN(false, (void)a_add(&sched->npidle, 1), "npidle is not", (void)a_add(&sched->npidle, -1));
     BROKEN(false, sched->nmidle++, "nmidle is not", sched->nmidle--);
     BROKEN(false, a_store(&sched->nmspinning, -1), "negative", a_store(&sched->nmspinning, 0));
     midle_push(idle);
