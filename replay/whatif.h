@@ -20,7 +20,7 @@ struct whatif_run {
     int64_t p_ns[PC_COUNT];
     int32_t release, procs, cpus, complaints, status;
     char verdict[36];
-    char complaint[120]; /* the first, "" if there is none */
+    char complaint[120];           /* the first, "" if there is none */
     struct whatif_series series[]; /* the wait in run queues, then the spans */
 };
 

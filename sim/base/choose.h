@@ -92,7 +92,8 @@ enum { CHOICE_N_MAX = (1 << 28) - 1 };
 
 static inline struct answer answer_make(enum choice_kind kind, uint32_t n, uint32_t pick)
 {
-    return (struct answer){(uint64_t)kind << 60 | (uint64_t)n << 32 | pick};
+    uint64_t kind_n = (uint32_t)kind << 28 | n;
+    return (struct answer){kind_n * (UINT64_C(1) << 32) | pick};
 }
 static inline enum choice_kind answer_kind(struct answer a)
 {

@@ -377,8 +377,10 @@ static struct ex_thread *next_of_all(struct ex_thread *me)
     bool asks = !(me->flags & EX_CHOSEN) || ex.wants_time;
     me->now = ex_hot.now;
     struct ex_thread *t = asks ? next_thread(me) : me;
-    if (t == NULL)
-        switch_out(me); /* for good */
+    if (t == NULL) {
+        switch_out(me);
+        abort(); /* nobody comes back */
+    }
     if (me->flags & EX_YIELDED)
         me->yields = t == me ? (uint8_t)(me->yields + (me->yields < UINT8_MAX)) : 0;
     me->flags &= (uint8_t) ~(EX_CHOSEN | EX_YIELDED);
@@ -474,8 +476,10 @@ void ex_thread_exit_(void)
     me->wake_at = NEVER;
     disable(me);
     struct ex_thread *t = next_thread(NULL);
-    if (t == NULL)
+    if (t == NULL) {
         switch_out(me);
+        abort(); /* nobody comes back */
+    }
     settle(t);
     switch_to(me, t);
     abort(); /* a dead thread is never chosen */
