@@ -21,14 +21,16 @@
 enum opt_kind {
     OPT_FLAG,     /* bool */
     OPT_INT,      /* int64_t, not negative */
+    OPT_COUNT,    /* int64_t, from 1 on */
     OPT_TEXT,     /* const char * */
     OPT_TIME,     /* int64_t ns: "250us", "1.5ms", "2s" */
+    OPT_LENGTH,   /* ... longer than 0 */
     OPT_SEED,     /* struct opt_seed: decimal, 0x..., or random */
     OPT_REPEATED, /* struct opt_list */
 };
 
 struct opt_seed {
-    bool given;
+    bool given, random;
     uint64_t value;
 };
 

@@ -328,14 +328,40 @@ static void run_with(const struct run_opts *o, event_sink_fn *sink, void *arg)
     run_free(&r);
 }
 
+static const char *span_list(const struct program *p, char *buf, size_t size)
+{
+    size_t n = 0;
+    buf[0] = 0;
+    for (uint32_t i = 0; i < p->nspans && n < size; i++)
+        n += (size_t)snprintf(buf + n, size - n, "%s%s", i > 0 ? ", " : "", p->spans[i]);
+    return buf;
+}
+
 static uint32_t span_index(const struct program *p, const char *name)
 {
     for (uint32_t i = 0; i < p->nspans; i++)
         if (strcmp(p->spans[i], name) == 0)
             return i;
-    const char *near = p->nspans > 0 ? p->spans[0] : NULL;
-    cli_die(EXIT_USAGE, "--explain: no span '%s'%s%s; a goroutine is g and its number", name,
-            near != NULL ? ", but there is " : "", near != NULL ? near : "");
+    char list[400];
+    cli_die(EXIT_USAGE, "--explain: no span '%s'; %s%s; a goroutine is g and its number", name,
+            p->nspans > 0 ? "spans: " : "the scenario has no spans",
+            span_list(p, list, sizeof list));
+}
+
+static bool goroutine_number(const char *what, uint32_t *g)
+{
+    int64_t n;
+    if (what[0] != 'g' || !parse_int(what + 1, &n) || n < 1 || n > UINT32_MAX)
+        return false;
+    *g = (uint32_t)n;
+    return true;
+}
+
+void explain_check(const struct program *p, const char *what)
+{
+    uint32_t g;
+    if (!goroutine_number(what, &g))
+        (void)span_index(p, what);
 }
 
 static void find(const struct run_opts *o, const char *what, struct watch *w)
@@ -355,9 +381,7 @@ static void find(const struct run_opts *o, const char *what, struct watch *w)
 void explain(const struct run_opts *o, const char *what)
 {
     struct watch w = {.program = o->program, .to = UINT64_MAX / NS};
-    int64_t g;
-    if (what[0] == 'g' && parse_int(what + 1, &g) && g > 0 && g <= UINT32_MAX) {
-        w.g = (uint32_t)g;
+    if (goroutine_number(what, &w.g)) {
         printf("\ngoroutine %s\n", what);
     } else {
         find(o, what, &w);

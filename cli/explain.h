@@ -9,6 +9,8 @@
 
 #include "cli/machine.h"
 
+/* Dies when there can be no such thing; before the run, which may take long. */
+void explain_check(const struct program *p, const char *what);
 /* what: a span's name, or "g17". Dies when there is no such thing. */
 void explain(const struct run_opts *o, const char *what);
 

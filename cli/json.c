@@ -75,10 +75,13 @@ static cJSON *groups_json(const struct run_result *r)
     return list;
 }
 
+/* A million leaked goroutines are no report: the first ones, and how many there are. */
+enum { LEFT_MAX = 1000 };
+
 static cJSON *left_json(const struct run_result *r)
 {
     cJSON *list = cJSON_CreateArray();
-    for (size_t i = 0; i < r->ngs; i++) {
+    for (size_t i = 0; i < r->ngs && i < LEFT_MAX; i++) {
         const struct run_g *g = &r->gs[i];
         cJSON *o = cJSON_CreateObject();
         number(o, "goid", g->goid);
@@ -150,6 +153,7 @@ struct cJSON *report_json(const struct machine *m, const struct run_opts *ro,
     number(o, "nr_throttled", r->nr_throttled);
     number(o, "throttled_ns", r->throttled_ps / 1000);
     cJSON_AddItemToObject(o, "not_ended", left_json(r));
+    number(o, "not_ended_more", r->ngs > LEFT_MAX ? r->ngs - LEFT_MAX : 0);
     add_output(o, r);
     return o;
 }

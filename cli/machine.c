@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/virt/costs_json.h"
+#include "sim/virt/limits.h"
 
 enum {
     PERIOD_DEFAULT_US = 100000,
@@ -107,6 +108,8 @@ static void set_seed(const struct machine *m, struct run_opts *o)
     const char *env = getenv("GMPSIM_SEED");
     if (m->seed.given) {
         o->seed = m->seed.value;
+        if (m->seed.random) /* first, so that it is known of a run that never ends too */
+            fprintf(stderr, "seed %" PRIu64 "\n", o->seed);
     } else if (env != NULL && *env != 0) {
         char *end;
         o->seed = strtoull(env, &end, 0);
@@ -132,6 +135,20 @@ void machine_release_all(struct machine *m)
     free(m->table);
 }
 
+static void set_quota(const struct machine *m, struct run_opts *o)
+{
+    if (m->period_ns > 0)
+        o->period_us = m->period_ns / 1000;
+    if (m->period_ns > 0 && (o->period_us < VM_PERIOD_MIN_US || o->period_us > VM_PERIOD_MAX_US))
+        cli_die(EXIT_USAGE, "--period: want 1ms to 1s, got %s", time_exact(m->period_ns));
+    if (o->period_us == 0)
+        o->period_us = PERIOD_DEFAULT_US;
+    if (m->quota != NULL)
+        machine_quota(m->quota, o->period_us, &o->quota_us);
+    else if (m->period_ns > 0 && o->quota_us == 0 && !m->quota_later)
+        cli_die(EXIT_USAGE, "--period: of a quota, and there is none; add --quota");
+}
+
 void machine_load(struct machine *m, const char *file, struct run_opts *o)
 {
     struct failure f = {0};
@@ -148,12 +165,7 @@ void machine_load(struct machine *m, const char *file, struct run_opts *o)
         o->procs = (int32_t)m->procs;
     if (m->cpus != NULL)
         o->cpus = machine_cpus(m->cpus);
-    if (m->period_ns > 0)
-        o->period_us = m->period_ns / 1000;
-    if (o->period_us == 0)
-        o->period_us = PERIOD_DEFAULT_US;
-    if (m->quota != NULL)
-        machine_quota(m->quota, o->period_us, &o->quota_us);
+    set_quota(m, o);
     if (m->until_ns > 0)
         o->until_ns = m->until_ns;
     set_seed(m, o);
@@ -178,12 +190,30 @@ static void add(struct line *l, const char *fmt, ...)
         l->used += (size_t)n < l->size - l->used ? (size_t)n : l->size - l->used - 1;
 }
 
+/* A word of a shell's command line; quoted where it has to be. A name that looks like an option is
+ * named by its folder. */
+static void add_word(struct line *l, const char *before, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_./=+-:,@%";
+    add(l, "%s%s", before, *word == '-' ? "./" : "");
+    if (*word != 0 && word[strspn(word, plain)] == 0) {
+        add(l, "%s", word);
+        return;
+    }
+    add(l, "'");
+    for (; *word != 0; word++)
+        add(l, *word == '\'' ? "'\\''" : "%c", *word);
+    add(l, "'");
+}
+
 const char *machine_line(const struct machine *m, const struct run_opts *o, char *buf, size_t size)
 {
     struct line l = {buf, size, 0};
-    add(&l, "%s --profile %s", m->file, profile_name(o->profile.release));
+    add_word(&l, "", m->file);
+    add(&l, " --profile %s", profile_name(o->profile.release));
     for (int i = 0; i < m->rules.count; i++)
-        add(&l, " --rule %s", m->rules.items[i]);
+        add_word(&l, " --rule ", m->rules.items[i]);
     if (o->procs > 0)
         add(&l, " --procs %d", o->procs);
     if (o->cpus > 0)
@@ -194,7 +224,7 @@ const char *machine_line(const struct machine *m, const struct run_opts *o, char
         add(&l, " --quota %s --period %s", time_exact(o->quota_us * 1000),
             time_exact(o->period_us * 1000));
     if (m->costs != NULL)
-        add(&l, " --costs %s", m->costs);
+        add_word(&l, " --costs ", m->costs);
     if (o->until_ns > 0)
         add(&l, " --until %s", time_exact(o->until_ns));
     add(&l, " --seed %" PRIu64, o->seed);

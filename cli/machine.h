@@ -17,12 +17,13 @@ struct machine {
     int64_t period_ns, until_ns;
     struct opt_list rules;
     struct opt_seed seed;
+    bool quota_later;         /* quotas come from elsewhere: a period alone is no mistake */
     struct cost_table *table; /* NULL: the built-in one */
 };
 
 /* Lines for an option table. */
 #define MACHINE_OPTS(m)                                                                           \
-    {"procs", "N", "GOMAXPROCS (default: the scenario's, else the release's own)", OPT_INT,       \
+    {"procs", "N", "GOMAXPROCS (default: the scenario's, else the release's own)", OPT_COUNT,     \
      &(m).procs},                                                                                 \
         {"profile", "RELEASE", "Go release, go1.13 to go1.27 or latest", OPT_TEXT, &(m).profile}, \
         {"rule", "NAME=VALUE", "one rule of the profile; on and off for switches; repeatable",    \
@@ -30,11 +31,11 @@ struct machine {
         {"cpus", "N", "CPUs of the host, or dedicated: one per thread", OPT_TEXT, &(m).cpus},     \
         {"quota", "Q", "CPU quota in CPUs (1.5) or time per period (150ms)", OPT_TEXT,            \
          &(m).quota},                                                                             \
-        {"period", "TIME", "period of the quota (default 100ms)", OPT_TIME, &(m).period_ns},      \
+        {"period", "TIME", "period of the quota (default 100ms)", OPT_LENGTH, &(m).period_ns},    \
         {"seed", "SEED", "decimal, 0x... or random", OPT_SEED, &(m).seed},                        \
         {"costs", "FILE", "cost table (default: the reference table)", OPT_TEXT, &(m).costs},     \
     {                                                                                             \
-        "until", "TIME", "stop at this virtual time (default 1h)", OPT_TIME, &(m).until_ns        \
+        "until", "TIME", "stop at this virtual time (default 1h)", OPT_LENGTH, &(m).until_ns      \
     }
 
 /* Loads the scenario and makes options of one run of it; dies of mistakes. */
@@ -46,7 +47,8 @@ void machine_quota(const char *text, int64_t period_us, int64_t *quota_us);
 int32_t machine_cpus(const char *text);
 /* Sets NAME=VALUE; dies with a suggestion. */
 void machine_rule(struct profile *p, const char *rule);
-/* The arguments that give this run again: "FILE --procs 4 --profile go1.22 --seed 7". */
+/* The arguments that give this run again, quoted for a shell: "FILE --procs 4 --profile go1.22
+ * --seed 7". */
 const char *machine_line(const struct machine *m, const struct run_opts *o, char *buf, size_t size);
 /* "go1.22", static. */
 const char *profile_name(int release);

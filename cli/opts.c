@@ -129,7 +129,8 @@ static bool parse_seed(const char *text, struct opt_seed *seed)
 {
     char *end;
     seed->given = true;
-    if (strcmp(text, "random") == 0)
+    seed->random = strcmp(text, "random") == 0;
+    if (seed->random)
         return getrandom(&seed->value, sizeof seed->value, 0) == sizeof seed->value;
     errno = 0;
     seed->value = strtoull(text, &end, 0);
@@ -197,8 +198,10 @@ static void set_value(const struct opt *o, const char *text)
     switch (o->kind) {
     case OPT_FLAG: *(bool *)o->to = true; break;
     case OPT_INT: ok = parse_int(text, o->to); break;
+    case OPT_COUNT: ok = parse_int(text, o->to) && *(int64_t *)o->to > 0; break;
     case OPT_TEXT: *(const char **)o->to = text; break;
     case OPT_TIME: ok = parse_time(text, o->to); break;
+    case OPT_LENGTH: ok = parse_time(text, o->to) && *(int64_t *)o->to > 0; break;
     case OPT_SEED: ok = parse_seed(text, o->to); break;
     case OPT_REPEATED:
         if (list->count == OPT_LIST_MAX)
@@ -210,6 +213,8 @@ static void set_value(const struct opt *o, const char *text)
         return;
     static const char *const wants[] = {
         [OPT_INT] = "a number that is not negative",
+        [OPT_COUNT] = "a number from 1 on",
+        [OPT_LENGTH] = "a duration longer than 0, such as 1.5ms or 2s",
         [OPT_TIME] = "a duration such as 250us, 1.5ms or 2s",
         [OPT_SEED] = "a number, 0x... or random",
     };

@@ -174,15 +174,15 @@ int verb_run(const struct verb *v, int argc, char **argv)
     struct run_args a = {.runs = 1};
     const struct opt table[] = {
         MACHINE_OPTS(a.m),
-        {"runs", "N", "so many runs, with seeds from --seed on", OPT_INT, &a.runs},
+        {"runs", "N", "so many runs, with seeds from --seed on", OPT_COUNT, &a.runs},
         {"explain", "WHAT", "the waits of the slowest span of a name, or of goroutine g17",
          OPT_TEXT, &a.explain},
         {"db", "FILE", "record everything into this SQLite file (docs/store.md)", OPT_TEXT,
          &a.db_path},
         {"jsonl", "FILE", "records as JSON lines; - is standard output", OPT_TEXT, &a.jsonl_path},
         {"perfetto", "FILE", "records for ui.perfetto.dev (Chrome JSON)", OPT_TEXT, &a.chrome_path},
-        {"schedtrace", "TIME", "SCHED lines as GODEBUG=schedtrace prints them, on stderr", OPT_TIME,
-         &a.schedtrace_ns},
+        {"schedtrace", "TIME", "SCHED lines as GODEBUG=schedtrace prints them, on stderr",
+         OPT_LENGTH, &a.schedtrace_ns},
         {"scheddetail", NULL, "... with GODEBUG=scheddetail=1", OPT_FLAG, &a.scheddetail},
         {"trace-ops", NULL, "every atomic operation and record as a line on stderr", OPT_FLAG,
          &a.trace_ops},
@@ -194,9 +194,11 @@ int verb_run(const struct verb *v, int argc, char **argv)
     };
     int first = opts_parse(v, table, argc, argv);
     opts_want(v, argc, first, 1, 1);
-    if (a.runs < 1)
-        cli_die(EXIT_USAGE, "--runs: want 1 or more");
+    if (a.explain != NULL && (a.json || a.prints))
+        cli_die(EXIT_USAGE, "--explain adds to the report: without --json and --prints");
     machine_load(&a.m, argv[first], &a.o);
+    if (a.explain != NULL)
+        explain_check(a.o.program, a.explain);
     a.o.schedtrace_ns = a.schedtrace_ns;
     a.o.scheddetail = a.scheddetail;
     a.o.sched_line = to_stderr;
@@ -205,7 +207,7 @@ int verb_run(const struct verb *v, int argc, char **argv)
     if (a.step)
         return step_run(&a);
     int status = run_seeds(&a);
-    if (a.explain != NULL && !a.json && !a.prints)
+    if (a.explain != NULL)
         explain(&a.o, a.explain);
     machine_release_all(&a.m);
     return status;

@@ -217,7 +217,7 @@ int verb_scenarios(const struct verb *v, int argc, char **argv)
     int64_t repeat = 1;
     bool json = false;
     const struct opt table[] = {
-        {"repeat", "N", "check: so many times each, with the same fingerprint", OPT_INT, &repeat},
+        {"repeat", "N", "check: so many times each, with the same fingerprint", OPT_COUNT, &repeat},
         {"json", NULL, "as JSON", OPT_FLAG, &json},
         {0},
     };

@@ -323,6 +323,37 @@ static int worst(const struct grid *g, const unsigned char *results, size_t size
     return status;
 }
 
+static bool same_settings(const struct run_opts *a, const struct run_opts *b)
+{
+    return a->procs == b->procs && a->cpus == b->cpus && a->quota_us == b->quota_us &&
+           a->profile.release == b->profile.release;
+}
+
+/* One setting twice would be one cell twice: "2,2", but also "latest" and the name of the latest.
+ * Neighbours on the axis are `stride` cells apart. */
+static void refuse_twice(const struct grid *g, const char *name, const struct axis *a,
+                         size_t stride)
+{
+    struct run_opts one, other;
+    for (int i = 1; i < a->count; i++)
+        for (int j = 0; j < i; j++) {
+            cell_opts(g, (size_t)i * stride, &one);
+            cell_opts(g, (size_t)j * stride, &other);
+            if (same_settings(&one, &other))
+                cli_die(EXIT_USAGE, "--%s: '%s' and '%s' are the same setting", name, a->values[j],
+                        a->values[i]);
+        }
+}
+
+static void check_axes(const struct grid *g)
+{
+    size_t stride = 1;
+    refuse_twice(g, "quota", &g->quota, stride);
+    refuse_twice(g, "procs", &g->procs, stride *= (size_t)g->quota.count);
+    refuse_twice(g, "cpus", &g->cpus, stride *= (size_t)g->procs.count);
+    refuse_twice(g, "profile", &g->profile, stride * (size_t)g->cpus.count);
+}
+
 static void check_grid(struct grid *g)
 {
     struct run_opts o;
@@ -337,6 +368,7 @@ static void check_grid(struct grid *g)
     g->nseries = g->m.scenario->program.nspans + 1;
     for (size_t c = 0; c < g->cells; c++) /* mistakes before the first run */
         cell_opts(g, c, &o);
+    check_axes(g);
 }
 
 static void free_axes(struct grid *g)
@@ -355,19 +387,20 @@ int verb_whatif(const struct verb *v, int argc, char **argv)
         {"profile", "LIST", "Go releases, e.g. go1.19,go1.24,latest", OPT_TEXT, &g.profile.given},
         {"cpus", "LIST", "CPUs of the host; dedicated: one per thread", OPT_TEXT, &g.cpus.given},
         {"quota", "LIST", "CPU quotas in CPUs or time per period; none", OPT_TEXT, &g.quota.given},
-        {"period", "TIME", "period of the quota (default 100ms)", OPT_TIME, &g.m.period_ns},
+        {"period", "TIME", "period of the quota (default 100ms)", OPT_LENGTH, &g.m.period_ns},
         {"rule", "NAME=VALUE", "one rule of every profile; repeatable", OPT_REPEATED, &g.m.rules},
-        {"runs", "N", "seeds per cell (default 5)", OPT_INT, &g.runs},
+        {"runs", "N", "seeds per cell (default 5)", OPT_COUNT, &g.runs},
         {"seed", "SEED", "the first seed", OPT_SEED, &g.m.seed},
         {"costs", "FILE", "cost table (default: the reference table)", OPT_TEXT, &g.m.costs},
-        {"until", "TIME", "stop each run at this virtual time", OPT_TIME, &g.m.until_ns},
-        {"jobs", "J", "processes at a time (default: one per CPU)", OPT_INT, &g.jobs},
+        {"until", "TIME", "stop each run at this virtual time", OPT_LENGTH, &g.m.until_ns},
+        {"jobs", "J", "processes at a time (default: one per CPU)", OPT_COUNT, &g.jobs},
         {"db", "FILE", "add the runs to this store, table whatif", OPT_TEXT, &g.db},
         {"json", NULL, "the table as JSON", OPT_FLAG, &g.json},
         {0},
     };
     int first = opts_parse(v, table, argc, argv);
     opts_want(v, argc, first, 1, 1);
+    g.m.quota_later = g.quota.given != NULL;
     machine_load(&g.m, argv[first], &g.o);
     g.o.catch_throws = true;
     check_grid(&g);

@@ -9,6 +9,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -75,6 +76,20 @@ class Usage(Case):
                 (["run", "--until", "5", "hello.json"], "want a duration"),
                 (["run", "--cpus", "0", "hello.json"], "want 1 to"),
                 (["run", "--quota", "x", "hello.json"], "want CPUs"),
+                (["run", "--procs", "0", "hello.json"], "a number from 1 on"),
+                (["run", "--until", "0", "hello.json"], "longer than 0"),
+                (["run", "--schedtrace", "0", "hello.json"], "longer than 0"),
+                (["run", "--runs", "0", "hello.json"], "a number from 1 on"),
+                (["run", "--quota", "1", "--period", "0", "hello.json"], "longer than 0"),
+                (["run", "--quota", "1", "--period", "1us", "hello.json"], "want 1ms to 1s"),
+                (["run", "--period", "10ms", "hello.json"], "add --quota"),
+                (["whatif", "service.json", "--procs", "2,2"], "'2' and '2' are the same"),
+                (["whatif", "service.json", "--profile", "latest,go1.22,go1.27"], "the same"),
+                (["whatif", "service.json", "--quota", "2,200ms"], "the same setting"),
+                (["whatif", "service.json", "--period", "10ms"], "add --quota"),
+                (["run", "service.json", "--explain", "g0"], "no span 'g0'; spans: request"),
+                (["run", "hello.json", "--explain", "request"], "has no spans"),
+                (["run", "service.json", "--explain", "request", "--json"], "without --json"),
                 (["run", "--quota", "0.000001", "hello.json"], "at least 1ms"),
                 (["run", "--quota", "1us", "hello.json"], "at least 1ms"),
                 (["run", "--cpus", "5000", "hello.json"], "want 1 to 1024"),
@@ -258,6 +273,40 @@ class Run(Case):
         again, _ = self.run_it(*line.split())
         self.assertEqual(out, again)
 
+    def test_the_repeat_line_survives_a_shell(self):
+        for name in ("two words.json", "it's.json", "$HOME.json", "a;b.json", "-dash.json"):
+            os.link(self.path("hello.json"), self.path(name))
+            with self.subTest(name):
+                out, _ = self.run_it("run", "--", name)
+                line = re.search(r"^repeat: gmpsim (.*)$", out, re.M).group(1)
+                self.assertEqual(os.path.basename(shlex.split(line)[1]), name)
+                done = subprocess.run("'%s' %s" % (GMPSIM, line), shell=True, check=True,
+                                      cwd=self.folder.name, stdout=subprocess.PIPE)
+                self.assertEqual(*(re.search("fingerprint.*", t).group()
+                                   for t in (out, done.stdout.decode())))
+
+    def test_a_random_seed_is_said_first(self):
+        with open(self.path("forever.json"), "w", encoding="utf-8") as f:
+            json.dump({"name": "forever", "why": "test",
+                       "main": [{"while": "true", "do": [{"cpu": "1us"}]}]}, f)
+        # in a pipe of its own: it has to be there while the run goes on
+        with subprocess.Popen([GMPSIM, "run", "forever.json", "--seed", "random"],
+                              cwd=self.folder.name, stderr=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL) as p:
+            self.assertRegex(p.stderr.readline().decode(), r"^seed \d+\n$")
+            p.kill()
+        out, err = self.run_it("run", "hello.json", "--seed", "random")
+        self.assertIn("--seed " + err.split()[1] + "\n", out)
+
+    def test_json_holds_the_first_thousand_goroutines_left(self):
+        with open(self.path("many.json"), "w", encoding="utf-8") as f:
+            json.dump({"name": "many", "why": "test", "objects": {"c": {"chan": 0}},
+                       "funcs": {"stay": [{"recv": "c"}]},
+                       "main": [{"loop": 1500, "do": [{"go": "stay"}]}, {"sleep": "1s"}]}, f)
+        report = json.loads(self.run_it("run", "many.json", "--json")[0])
+        self.assertEqual(len(report["not_ended"]), 1000)
+        self.assertGreaterEqual(report["not_ended_more"], 500)
+
     def test_seeds(self):
         def fingerprint(*args, env=None):
             out, _ = self.run_it("run", "--json", "service.json", *args, env=env)
@@ -367,7 +416,7 @@ class Run(Case):
         self.assertAlmostEqual(total, slowest, delta=slowest / 50)
         self.assertTrue(any("waits: sleep" in line for line in part))
         _, err = self.run_it("run", "service.json", "--explain", "nothing", status=2)
-        self.assertIn("there is request", err)
+        self.assertIn("spans: request", err)
 
     def test_a_time_limit_of_the_users_is_no_finding(self):
         out, _ = self.run_it("run", "service.json", "--until", "1ms")
