@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "costs.h"
+#include "sim/base/coro.h" /* GMPSIM_ASAN */
 
 /* What verbs need of a thread besides its clock; the head of struct vm_thread. */
 struct vm_front {
@@ -60,9 +61,15 @@ void vm_write_miss_(const volatile void *p, enum cost_atomic kind);
 
 #define VM_INLINE static inline __attribute__((always_inline))
 
-/* Every ATOMIC of a world is in its arena: no other address has a line. */
+/* Every ATOMIC of a world is in its arena: no other address has a line. Only builds with
+ * AddressSanitizer look. */
+void vm_check_line_(const volatile void *p);
+
 VM_INLINE unsigned long long *vm_line_(const volatile void *p)
 {
+#if defined(GMPSIM_ASAN)
+    vm_check_line_(p);
+#endif
     return (unsigned long long *)(vm_hot.lines + ((uintptr_t)p >> 6) * sizeof(long long));
 }
 

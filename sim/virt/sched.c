@@ -23,6 +23,12 @@ struct vm_front vm_nobody_ = {.who = (uint32_t)EVENT_NO_P << 16 | EVENT_NO_M};
 
 /* ---- cache lines ---- */
 
+void vm_check_line_(const volatile void *p)
+{
+    if ((uintptr_t)p - (uintptr_t)vm_w_.arena.base >= vm_w_.arena.top)
+        throw("an ATOMIC outside of the world's arena");
+}
+
 void vm_read_miss_(const volatile void *p, enum cost_atomic kind)
 {
     vm_hot.now += vm_hot.atomic[kind].miss;

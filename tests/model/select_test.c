@@ -260,3 +260,28 @@ TEST_CASE(Select, OneChannelInManyCases)
     as_ret(&a);
     check_all("ok");
 }
+
+/* A close reaches whoever waits in a select: ok = false, and the zero value. */
+TEST_CASE(Select, ACloseWakesAWaitingSelect)
+{
+    as_init(&a);
+    int c = as_object(&a, OBJ_CHAN, 0), d = as_object(&a, OBJ_CHAN, 0);
+    int done = as_object(&a, OBJ_CHAN, 0);
+    int s = as_select(&a, false);
+    as_case(&a, false, c, 0, 2);
+    as_case(&a, false, d, 0, 2);
+    int f = as_func(&a, "f", 0, 4);
+    as_const(&a, 2, 5);
+    op_select(s, 0, 1);
+    as_print2(&a, "%d %t ", 0);
+    as_print1(&a, "%d", 2);
+    as_send(&a, done, 0);
+    as_ret(&a);
+    as_func(&a, "main", 0, 4);
+    as_go(&a, f, 0, 0);
+    as_plain(&a, OP_GOSCHED);
+    as_obj(&a, OP_CLOSE, d);
+    as_recv(&a, done, 0);
+    as_ret(&a);
+    check_all("1 false 0");
+}

@@ -42,6 +42,7 @@ MODEL_SYSTEM_HEADERS = {"host.h", "stdbool.h", "stddef.h", "stdint.h", "limits.h
 WIDTH_MAX = 100
 FUNCTION_LINES_MAX = 60
 AROUND_SWITCH_MAX = 40  # of a longer function that is one switch
+MUTANTS = "tests/wrong/"
 FILE_LINES_MAX = 900
 BANNED_IN_MODEL_AND_SIM = {
     r"\b(float|double|long double)\b": "floating point",
@@ -373,6 +374,28 @@ def rule_mirror_tests(tree):
                 yield "%s:%d: no test '%s'" % (table, number, test)
 
 
+def first_cells(tree, path):
+    """(first cell, line) of every row of a table."""
+    rows = tree.lines(path) if path in tree.paths else []
+    return [(row.split("\t")[0], number) for number, row in enumerate(rows, 1)
+            if row and not row.startswith("#")]
+
+
+def rule_mutants(tree):
+    """Every mutant has one verdict: in measured.tsv or in survivors.tsv."""
+    mutants = dict(first_cells(tree, MUTANTS + "mutants.tsv"))
+    verdicts = {}
+    for table in ("measured.tsv", "survivors.tsv"):
+        for name, number in first_cells(tree, MUTANTS + table):
+            if name not in mutants:
+                yield "%s:%d: no mutant %s" % (MUTANTS + table, number, name)
+            if name in verdicts:
+                yield "%s:%d: %s has a verdict already" % (MUTANTS + table, number, name)
+            verdicts[name] = table
+    for name in sorted(set(mutants) - set(verdicts)):
+        yield "%smutants.tsv:%d: no verdict on %s" % (MUTANTS, mutants[name], name)
+
+
 RULES = {name[5:].replace("_", "-"): fn for name, fn in sorted(globals().items())
          if name.startswith("rule_")}
 
@@ -425,12 +448,18 @@ BAD = [  # rule, path, text, what must be found (None: nothing)
     ("mirror-tests", "model/MIRROR.tsv", "there\tproc.go\tx\t1.19-\tsame\tNo.Such\n",
      "no test 'No.Such'"),
     ("mirror-tests", "model/MIRROR.tsv", "there\tproc.go\tx\t1.19-\tsame\tA.B\n", None),
+    ("mutants", "tests/wrong/measured.tsv", "", "no verdict on bad"),
+    ("mutants", "tests/wrong/survivors.tsv", "bad\twhy\n", "bad has a verdict already"),
+    ("mutants", "tests/wrong/survivors.tsv", "good\twhy\n", "no mutant good"),
+    ("mutants", "tests/wrong/survivors.tsv", "# id\twhy\n", None),
 ]
 GOOD = {
     "model/api.h": "", "model/proc.h": "", "sim/base/x.h": "", "scenarios/s.h": "",
     "model/there.c": "static int there(void)\n{\n}\n",
     "model/MIRROR.tsv": "there\tproc.go\tthere\t1.19-\tsame\tA.B\n",
     "tests/a_test.c": "TEST_CASE(A, B)\n{\n}\n",
+    "tests/wrong/mutants.tsv": "# id\tplace\nbad\ta.c\n",
+    "tests/wrong/measured.tsv": "bad\ta.b\n",
 }
 
 

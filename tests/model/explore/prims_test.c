@@ -349,3 +349,49 @@ TEST_CASE(ExploreMutex, WithoutItAnUpdateIsLost)
     CHECK_GT(as_explore_findings(&a, (struct as_explore){.release = 27, .procs = 2, .runs = 500}),
              0);
 }
+
+/* Add beside a Wait whose counter came to zero is misuse, and some schedules show it: the waiter
+ * does not have to be there, or is let go first. */
+TEST_CASE(ExploreWaitGroup, MisuseIsSeen)
+{
+    begin();
+    int f = as_func(&a, "done", 0, 2);
+    done();
+    int add = as_func(&a, "add", 0, 2);
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 1);
+    as_obj(&a, OP_WGDONE, wg);
+    as_ret(&a);
+    as_func(&a, "main", 0, 8);
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 1);
+    as_go(&a, f, 0, 0);
+    as_go(&a, add, 0, 0);
+    as_obj(&a, OP_WGWAIT, wg);
+    as_ret(&a);
+    CHECK_GT(as_explore_findings(&a, (struct as_explore){.release = 27, .procs = 2, .runs = 3000}),
+             0);
+}
+
+/* A receive that does not wait never takes a channel for closed while there is a value in it. */
+TEST_CASE(ExploreChan, AValueComesBeforeTheClose)
+{
+    begin();
+    int ch = as_object(&a, OBJ_CHAN, 1);
+    int look = as_select(&a, true);
+    as_case(&a, false, ch, 0, 2);
+    int f = as_func(&a, "receiver", 0, 4);
+    int loop = as_here(&a), end = as_label(&a);
+    as_op(&a, OP_SELECT, 0, 1, 0, look, 0);
+    as_jump(&a, OP_JLTI, 0, 0, 0, loop); /* nothing there */
+    as_jump(&a, OP_JZ, 1, 0, 0, end);
+    as_op(&a, OP_ADDA, NOREG, 2, 0, sum, 0);
+    as_jump(&a, OP_JMP, 0, 0, 0, loop);
+    as_place(&a, end);
+    done();
+    main_begin(1);
+    as_go(&a, f, 0, 0);
+    as_const(&a, 0, 7);
+    as_send(&a, ch, 0);
+    as_obj(&a, OP_CLOSE, ch);
+    main_end();
+    explore("7");
+}

@@ -124,21 +124,21 @@ TEST_CASE(Rules, AnEarlierTimerBreaksThePoll) { each_release(tells_poller); }
 
 static void unblocks(struct m *mp)
 {
-    struct pollDesc pd = {0};
+    struct pollDesc *pd = host_alloc(sizeof *pd, 64);
     struct g *gp = g_of(Gwaiting);
     int32_t delta = 0;
     (void)mp;
-    CHECK(netpollunblock(&pd, POLL_R, false, &delta) == NULL && a_peek(&pd.rg) == pdNil);
-    CHECK(netpollunblock(&pd, POLL_R, true, &delta) == NULL && a_peek(&pd.rg) == pdReady);
-    CHECK(netpollunblock(&pd, POLL_R, true, &delta) == NULL && a_peek(&pd.rg) == pdReady);
-    CHECK(netpollunblock(&pd, POLL_R, false, &delta) == NULL && a_peek(&pd.rg) == pdReady);
-    a_store(&pd.rg, pdWait); /* an event on the way to the park: the commit fails */
-    CHECK(netpollunblock(&pd, POLL_R, true, &delta) == NULL && a_peek(&pd.rg) == pdReady);
-    CHECK(!netpollblockcommit(gp, &pd.rg) && !netpollAnyWaiters());
-    a_store(&pd.rg, pdWait);
-    CHECK(netpollblockcommit(gp, &pd.rg) && netpollAnyWaiters());
+    CHECK(netpollunblock(pd, POLL_R, false, &delta) == NULL && a_peek(&pd->rg) == pdNil);
+    CHECK(netpollunblock(pd, POLL_R, true, &delta) == NULL && a_peek(&pd->rg) == pdReady);
+    CHECK(netpollunblock(pd, POLL_R, true, &delta) == NULL && a_peek(&pd->rg) == pdReady);
+    CHECK(netpollunblock(pd, POLL_R, false, &delta) == NULL && a_peek(&pd->rg) == pdReady);
+    a_store(&pd->rg, pdWait); /* an event on the way to the park: the commit fails */
+    CHECK(netpollunblock(pd, POLL_R, true, &delta) == NULL && a_peek(&pd->rg) == pdReady);
+    CHECK(!netpollblockcommit(gp, &pd->rg) && !netpollAnyWaiters());
+    a_store(&pd->rg, pdWait);
+    CHECK(netpollblockcommit(gp, &pd->rg) && netpollAnyWaiters());
     CHECK_EQ(delta, 0);
-    CHECK(netpollunblock(&pd, POLL_R, false, &delta) == gp && a_peek(&pd.rg) == pdNil);
+    CHECK(netpollunblock(pd, POLL_R, false, &delta) == gp && a_peek(&pd->rg) == pdNil);
     CHECK_EQ(delta, -1);
 }
 
@@ -194,13 +194,13 @@ TEST_CASE(Rules, AMutexSpinsWhileOthersRun)
 
 static void tries_locks(struct m *mp)
 {
-    struct smutex mu = {0};
+    struct smutex *mu = host_alloc(sizeof *mu, 8);
     (void)mp;
     for (int32_t state = 0; state < 8; state++) {
-        a_store(&mu.state, state | 1 << MUTEX_SHIFT);
+        a_store(&mu->state, state | 1 << MUTEX_SHIFT);
         bool want = (state & (MUTEX_LOCKED | MUTEX_STARVING)) == 0;
-        CHECK_EQ(mutex_trylock(&mu), want);
-        CHECK_EQ(a_peek(&mu.state), (state | 1 << MUTEX_SHIFT) | (want ? MUTEX_LOCKED : 0));
+        CHECK_EQ(mutex_trylock(mu), want);
+        CHECK_EQ(a_peek(&mu->state), (state | 1 << MUTEX_SHIFT) | (want ? MUTEX_LOCKED : 0));
     }
     /* What a newcomer (and a woken one) wants the state to be. */
     for (int32_t old = 0; old < 64; old++)
@@ -440,14 +440,14 @@ static void unlock_as_go(struct mutex *l)
 
 static void unlocks(struct m *mp)
 {
-    struct mutex l = {0};
+    struct mutex *l = host_alloc(sizeof *l, 64);
     if (!prof->spinbit)
         return;
-    (void)unlock_ns(&l, mp, unlock_as_go); /* cache lines come here */
-    int64_t model = unlock_ns(&l, mp, unlock_spinbit), go = unlock_ns(&l, mp, unlock_as_go);
+    (void)unlock_ns(l, mp, unlock_as_go); /* cache lines come here */
+    int64_t model = unlock_ns(l, mp, unlock_spinbit), go = unlock_ns(l, mp, unlock_as_go);
     CHECK_LE(model, go + 2); /* an exchange more or less would be 100 ns */
     CHECK_LE(go, model + 2);
-    CHECK_EQ(a_peek(&l.word), 0);
+    CHECK_EQ(a_peek(&l->word), 0);
 }
 
 TEST_CASE(Rules, AnUnlockTriesTheListOnceInVain) { each_release(unlocks); }

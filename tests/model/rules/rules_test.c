@@ -741,5 +741,6 @@ static void repoisons(struct m *mp)
 
 TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); }
 
-/* The second half: one translation unit, because the model is inside it. */
+/* The other parts: one translation unit, because the model is inside it. */
 #include "rules_late.c"
+#include "rules_again.c"
