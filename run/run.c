@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "run/window.h"
+#include "sim/virt/limits.h"
 
-static const uint64_t no_limit = UINT64_MAX / 2;
+static const uint64_t no_limit = UINT64_MAX;
 /* Where nobody says when to stop: a server that waits for ever is not simulated for ever. */
 static const uint64_t until_default_ps = UINT64_C(3600) * 1000000000000;
 
@@ -140,7 +141,8 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
  * a look at every goroutine. */
 static void check_world(struct run *r, uint64_t at_ps)
 {
-    r->check_at = at_ps + at_ps / 4 + 1000000000;
+    uint64_t step = at_ps / 4 + 1000000000;
+    r->check_at = at_ps < no_limit - step ? at_ps + step : no_limit;
     const char *bad = core->check(vm_quiet());
     if (bad == NULL)
         return;
@@ -165,9 +167,19 @@ static void run_checked(struct run *r, uint64_t until_ps)
     }
 }
 
+/* No world is older than VM_TIME_MAX_PS. */
+static uint64_t limit_of(const struct run_opts *o)
+{
+    if (o->until_ns <= 0)
+        return until_default_ps;
+    if ((uint64_t)o->until_ns > VM_TIME_MAX_PS / 1000)
+        return VM_TIME_MAX_PS;
+    return (uint64_t)o->until_ns * 1000;
+}
+
 bool run_to(struct run *r, uint64_t until_ps)
 {
-    uint64_t limit = r->opts.until_ns > 0 ? (uint64_t)r->opts.until_ns * 1000 : until_default_ps;
+    uint64_t limit = limit_of(&r->opts);
     if (r->ended)
         return false;
     run_checked(r, until_ps < limit ? until_ps : limit);
