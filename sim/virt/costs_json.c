@@ -103,6 +103,8 @@ static bool read_ps(struct reader *r, const struct member *m, uint32_t *out)
     if (*p == '-')
         return fail_at(r, p, "%s: want a whole number of picoseconds, not a negative one",
                        m->item->string);
+    if (*p == '0' && p + 1 < r->end && p[1] >= '0' && p[1] <= '9')
+        return fail_at(r, p, "%s: a number does not begin with 0", m->item->string);
     for (; p < r->end && *p >= '0' && *p <= '9' && value <= COST_MAX_PS; p++)
         value = value * 10 + (uint64_t)(*p - '0');
     if (value > COST_MAX_PS)
@@ -155,6 +157,10 @@ static bool read_entry(struct reader *r, const struct member *entry, const char 
     }
     if (!have_a || !have_b)
         return fail_at(r, entry->key, "%s: a number is missing", entry->item->string);
+    if (b && *a_out == 0) /* else a loop could turn for ever at one instant */
+        return fail_at(r, entry->key, "%s: every operation takes time", entry->item->string);
+    if (b && *b_out < *a_out)
+        return fail_at(r, entry->key, "%s: a miss is not cheaper than a hit", entry->item->string);
     return have_source || fail_at(r, entry->key, "%s: its source is missing", entry->item->string);
 }
 
@@ -340,6 +346,8 @@ bool costs_parse(struct failure *f, const char *path, const char *text, size_t s
         return fail_at(&r, text, "%s", "larger than the 1 MiB that a cost table may have");
     if (memchr(text, '\0', size))
         return fail_at(&r, memchr(text, '\0', size), "%s", "a NUL byte");
+    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        return fail_at(&r, text, "%s", "a byte order mark");
     root = cJSON_ParseWithLengthOpts(text, size, &stopped, /*require_null_terminated*/ 0);
     if (root == NULL)
         return fail_at(&r, stopped, "%s", "not JSON near here");

@@ -50,11 +50,11 @@ TEST_CASE(Tables, AnInheritingTableChangesOnlyWhatItHolds)
 {
     CHECK(parse(
         HEAD ",\n \"costs\": {\"pause\": {\"ps\": 35000, \"source\": \"a}b\\\"{\"}},\n"
-             " \"ports\": {\"arm64\": {\"cas\": {\"source\": \"s\", \"miss\": 7, \"hit\": 0}}},\n"
+             " \"ports\": {\"arm64\": {\"cas\": {\"source\": \"s\", \"miss\": 7, \"hit\": 2}}},\n"
              " \"work\": {}}"));
     CHECK_EQ(table.costs.kind[COST_pause], 35000);
     CHECK_EQ(table.costs.kind[COST_osyield], costs_builtin.kind[COST_osyield]);
-    CHECK_EQ(table.costs.atomic[PORT_ARM64][ATOMIC_cas].hit, 0);
+    CHECK_EQ(table.costs.atomic[PORT_ARM64][ATOMIC_cas].hit, 2);
     CHECK_EQ(table.costs.atomic[PORT_ARM64][ATOMIC_cas].miss, 7);
     CHECK_EQ(table.costs.atomic[PORT_AMD64][ATOMIC_cas].hit,
              costs_builtin.atomic[PORT_AMD64][ATOMIC_cas].hit);
@@ -85,8 +85,27 @@ TEST_CASE(Tables, BadNumbersAreRefused)
             "t.json:3:19: ps: more than the 4000000000 ps that one operation may cost");
     refused(PAUSE("{\"ps\": 99999999999999999999999999, \"source\": \"s\"}"),
             "t.json:3:19: ps: more than the 4000000000 ps that one operation may cost");
+    refused(PAUSE("{\"ps\": 0700, \"source\": \"s\"}"),
+            "t.json:3:19: ps: a number does not begin with 0");
     CHECK(parse(PAUSE("{\"ps\": 4000000000, \"source\": \"s\"}")));
     CHECK_EQ(table.costs.kind[COST_pause], 4000000000);
+}
+
+#define LOAD(hit, miss)                                                            \
+    HEAD ",\n\"ports\": {\"arm64\": {\"load\": {\"hit\": " hit ", \"miss\": " miss \
+         ", \"source\": \"s\"}}}}"
+
+/* A loop of operations that take no time would turn for ever at one instant. */
+TEST_CASE(Tables, AnOperationTakesTime)
+{
+    CHECK(parse(LOAD("1", "1")));
+    refused(LOAD("0", "5"), "t.json:2:21: load: every operation takes time");
+    refused(LOAD("6", "5"), "t.json:2:21: load: a miss is not cheaper than a hit");
+}
+
+TEST_CASE(Tables, AByteOrderMarkIsRefused)
+{
+    refused("\xef\xbb\xbf{}", "t.json:1:1: a byte order mark");
 }
 
 TEST_CASE(Tables, MissingUnknownAndDoubleKeysAreRefused)
