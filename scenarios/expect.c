@@ -48,8 +48,8 @@ static const char *const ends[] = {"finishes", "deadlock", "fatal", "panic", "th
 static bool parse_number(const char *s, enum unit unit, int64_t *value)
 {
     int used = 0;
-    if (unit == UNIT_TIME && json_parse_duration(s, value))
-        return true;
+    if (unit == UNIT_TIME)
+        return json_parse_duration(s, value);
     if (sscanf(s, "%" SCNd64 "%n", value, &used) != 1)
         return false;
     return strcmp(s + used, unit == UNIT_PERCENT ? "%" : "") == 0;
@@ -61,7 +61,9 @@ static void parse_condition(struct cc *c, const cJSON *v, struct condition *out,
     const char *s = json_string(c->doc, v);
     static const char *const longest[] = {"<=", ">=", "==", "<", ">"};
     static const enum relation rel[] = {REL_LE, REL_GE, REL_EQ, REL_LT, REL_GT};
-    static const char *const wants[] = {">= 5", "< 2ms", "< 10%"};
+    static const char *const wants[] = {"a condition such as \">= 5\"",
+                                        "a condition with a unit such as \"< 2ms\"",
+                                        "a condition in percent such as \"< 10%\""};
     out->text = pool_text(c->pool, s);
     for (int i = 0; i < 5; i++) {
         size_t n = strlen(longest[i]);
@@ -71,7 +73,7 @@ static void parse_condition(struct cc *c, const cJSON *v, struct condition *out,
         if (parse_number(s + n + strspn(s + n, " "), unit, &out->value))
             return;
     }
-    json_bad(c->doc, v, false, "want a condition such as \"%s\"", wants[unit]);
+    json_want(c->doc, v, wants[unit]);
 }
 
 /* At the end of a list: *end is where the next one goes. */
@@ -122,13 +124,31 @@ static void compile_stats(struct cc *c, const cJSON *o, const char *name, struct
     }
 }
 
+/* The nearest of n names. */
+static const char *near_in(struct cc *c, const char *s, const char *const *names, uint32_t n)
+{
+    const char **list = pool_alloc(c->pool, (n + 1) * sizeof *list);
+    for (uint32_t i = 0; i < n; i++)
+        list[i] = names[i];
+    return json_nearest(s, list);
+}
+
+static _Noreturn void unknown(struct cc *c, const cJSON *at, bool key, const char *what,
+                              const char *s, const char *near)
+{
+    json_bad(c->doc, at, key, "%s \"%.60s\"%s%.60s%s", what, s,
+             near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+             near != NULL ? "\"?" : "");
+}
+
 static void compile_spans(struct cc *c, const cJSON *o, struct expect *e)
 {
     json_want_object(c->doc, o);
     struct condition **end = &e->spans;
     for (const cJSON *s = o->child; s != NULL; s = s->next) {
         if (names_find(&c->span_names, c->spans, sizeof *c->spans, s->string) < 0)
-            json_bad(c->doc, s, true, "no span \"%.60s\" in the program", s->string);
+            unknown(c, s, true, "no span of the program is called", s->string,
+                    near_in(c, s->string, c->spans, c->s->program.nspans));
         compile_stats(c, s, s->string, &end);
     }
 }
@@ -141,6 +161,33 @@ static void compile_order(struct cc *c, const cJSON *list, struct expect *e)
         e->order[e->norder++] = pool_text(c->pool, json_string(c->doc, l));
 }
 
+static const char *const wait_reasons[] = {
+#define WAITREASON(name, text) text,
+#include "model/waitreason.def"
+#undef WAITREASON
+    NULL};
+
+/* A goroutine's group is the name it was started under, or else its function's. */
+static const char *compile_group(struct cc *c, const cJSON *v)
+{
+    const char *s = json_string(c->doc, v);
+    if (names_find(&c->group_names, c->groups, sizeof *c->groups, s) >= 0 || func_find(c, s) >= 0)
+        return pool_text(c->pool, s);
+    unknown(c, v, false, "no goroutine of the program is called", s,
+            near_in(c, s, c->groups, c->s->program.ngroups));
+}
+
+static const char *compile_reason(struct cc *c, const cJSON *v)
+{
+    if (v == NULL)
+        return NULL;
+    const char *s = json_string(c->doc, v);
+    for (const char *const *w = wait_reasons + 1; *w != NULL; w++)
+        if (strcmp(*w, s) == 0)
+            return *w;
+    unknown(c, v, false, "Go has no wait reason", s, json_nearest(s, wait_reasons + 1));
+}
+
 static void compile_blocked(struct cc *c, const cJSON *list, struct expect *e)
 {
     static const char *const keys[] = {"group", "reason", "count", NULL};
@@ -150,9 +197,8 @@ static void compile_blocked(struct cc *c, const cJSON *list, struct expect *e)
         json_want_object(c->doc, o);
         json_keys(c->doc, o, keys);
         struct blocked *b = pool_alloc(c->pool, sizeof *b);
-        b->group = pool_text(c->pool, json_string(c->doc, json_need(c->doc, o, "group")));
-        const cJSON *reason = json_member(o, "reason");
-        b->reason = reason != NULL ? pool_text(c->pool, json_string(c->doc, reason)) : NULL;
+        b->group = compile_group(c, json_need(c->doc, o, "group"));
+        b->reason = compile_reason(c, json_member(o, "reason"));
         b->count = json_int_or(c->doc, o, "count", 1, 0, INT64_C(1) << 40);
         b->next = e->blocked;
         e->blocked = b;
@@ -213,6 +259,23 @@ static void compile_numbers(struct cc *c, const cJSON *o, struct expect *e)
         compile_stats(c, v, "run-queue wait", &end);
 }
 
+/* Those that this expectation is about: some of the file's. */
+static int compile_about(struct cc *c, const cJSON *v, int *out)
+{
+    const struct scenario *s = c->s;
+    int n = compile_profiles(c, v, out);
+    const cJSON *at = cJSON_IsArray(v) ? v->child : v;
+    for (int i = 0; i < n; i++, at = at->next) {
+        int k = 0;
+        while (k < s->nprofiles && s->profiles[k] != out[i])
+            k++;
+        if (k == s->nprofiles)
+            json_bad(c->doc, at, false, "the file is not for \"%.40s\"; name it in \"profiles\"",
+                     at->valuestring);
+    }
+    return n;
+}
+
 static struct expect *compile_one(struct cc *c, const cJSON *o)
 {
     static const char *const keys[] = {"profiles",     "end",       "text",     "output",
@@ -224,7 +287,7 @@ static struct expect *compile_one(struct cc *c, const cJSON *o)
     json_keys(c->doc, o, keys);
     struct expect *e = pool_alloc(c->pool, sizeof *e);
     if ((v = json_member(o, "profiles")) != NULL)
-        e->nprofiles = compile_profiles(c, v, e->profiles);
+        e->nprofiles = compile_about(c, v, e->profiles);
     e->end = compile_end(c, json_member(o, "end"));
     if ((v = json_member(o, "text")) != NULL)
         e->text = pool_text(c->pool, json_string(c->doc, v));
@@ -510,24 +573,31 @@ int scenario_expects(const struct scenario *s)
     return n;
 }
 
+static void check_one(struct check *k, const struct expect *e)
+{
+    check_end(k, e);
+    check_output(k, e);
+    check_order(k, e);
+    check_blocked(k, e);
+    check_counters(k, e);
+    check_spans(k, e);
+    check_ps(k, e);
+    check_quota(k, e);
+    check_time(k, e->makespan, "a makespan", k->r->now_ps);
+}
+
 int scenario_check(const struct scenario *s, int release, const struct run_result *r,
                    expect_say *say, void *arg)
 {
     static const struct expect finishes = {.end = "finishes"};
     struct check k = {.r = r, .say = say, .arg = arg};
-    for (const struct expect *e = s->expects != NULL ? s->expects : &finishes; e != NULL;
-         e = e->next) {
-        if (!applies(e, release))
-            continue;
-        check_end(&k, e);
-        check_output(&k, e);
-        check_order(&k, e);
-        check_blocked(&k, e);
-        check_counters(&k, e);
-        check_spans(&k, e);
-        check_ps(&k, e);
-        check_quota(&k, e);
-        check_time(&k, e->makespan, "a makespan", r->now_ps);
-    }
+    bool any = false;
+    for (const struct expect *e = s->expects; e != NULL; e = e->next)
+        if (applies(e, release)) {
+            check_one(&k, e);
+            any = true;
+        }
+    if (!any)
+        check_one(&k, &finishes); /* nothing is said about this release */
     return k.failed;
 }

@@ -71,6 +71,39 @@ void json_bad(struct json *doc, const cJSON *at, bool with_key, const char *fmt,
     bad_at(doc, place_of(doc, at, with_key), fmt, args);
 }
 
+/* The value as it stands in the file: one line of it, at most `size` - 4 bytes. */
+static void quote(const struct json *doc, size_t at, char *out, size_t size)
+{
+    size_t n = 0;
+    int depth = 0;
+    bool string = false;
+    for (; at < doc->size && doc->text[at] != '\n' && n < size - 4; at++) {
+        char ch = doc->text[at];
+        if (!string && depth == 0 && n > 0 && strchr(",}] \t\r", ch) != NULL)
+            break;
+        out[n++] = ch;
+        if (ch == '"' && (n == 1 || out[n - 2] != '\\'))
+            string = !string;
+        if (!string)
+            depth += (ch == '{' || ch == '[') - (ch == '}' || ch == ']');
+        if (!string && depth == 0 && strchr("}]\"", ch) != NULL)
+            break;
+    }
+    bool cut = n == size - 4 || depth > 0;
+    while (cut && n > 0 && ((unsigned char)out[n - 1] & 0xc0) == 0x80)
+        n--; /* not in the middle of a character */
+    n -= cut && n > 0 && (unsigned char)out[n - 1] >= 0xc0;
+    strcpy(out + n, cut ? "..." : "");
+}
+
+void json_want(struct json *doc, const cJSON *value, const char *what)
+{
+    char text[64];
+    size_t at = place_of(doc, value, false);
+    quote(doc, at, text, sizeof text);
+    bad_offset(doc, at, "want %s, got %s", what, text);
+}
+
 /* An object keeps its place in valueint, which cJSON has no use for there. */
 uint32_t json_line(const struct json *doc, const cJSON *object)
 {
@@ -428,7 +461,7 @@ const cJSON *json_need(struct json *doc, const cJSON *object, const char *key)
 const char *json_string(struct json *doc, const cJSON *value)
 {
     if (!cJSON_IsString(value))
-        json_bad(doc, value, false, "want a string");
+        json_want(doc, value, "a string");
     return value->valuestring;
 }
 
@@ -437,10 +470,10 @@ int64_t json_int(struct json *doc, const cJSON *value, int64_t min, int64_t max)
 {
     const double exact = 9007199254740992.0;
     if (!cJSON_IsNumber(value))
-        json_bad(doc, value, false, "want a whole number");
+        json_want(doc, value, "a whole number");
     if (!(value->valuedouble >= -exact && value->valuedouble <= exact) ||
         (double)(int64_t)value->valuedouble != value->valuedouble)
-        json_bad(doc, value, false, "want a whole number between -2^53 and 2^53");
+        json_want(doc, value, "a whole number between -2^53 and 2^53");
     int64_t n = (int64_t)value->valuedouble;
     if (n < min || n > max)
         json_bad(doc, value, false, "want a number from %lld to %lld, got %lld", (long long)min,
@@ -461,20 +494,20 @@ bool json_bool_or(struct json *doc, const cJSON *object, const char *key, bool o
     if (m == NULL)
         return other;
     if (!cJSON_IsBool(m))
-        json_bad(doc, m, false, "want true or false");
+        json_want(doc, m, "true or false");
     return cJSON_IsTrue(m);
 }
 
 void json_want_object(struct json *doc, const cJSON *value)
 {
     if (!cJSON_IsObject(value))
-        json_bad(doc, value, false, "want an object {...}");
+        json_want(doc, value, "an object {...}");
 }
 
 void json_want_array(struct json *doc, const cJSON *value)
 {
     if (!cJSON_IsArray(value))
-        json_bad(doc, value, false, "want an array [...]");
+        json_want(doc, value, "an array [...]");
 }
 
 /* ---- quantities ---- */
@@ -537,7 +570,7 @@ int64_t json_duration(struct json *doc, const cJSON *value)
 {
     int64_t ns;
     if (!cJSON_IsString(value) || !json_parse_duration(value->valuestring, &ns))
-        json_bad(doc, value, false, "want a duration such as \"250us\", \"1.5ms\" or \"2s\"");
+        json_want(doc, value, "a duration such as \"250us\", \"1.5ms\" or \"2s\"");
     return ns;
 }
 

@@ -44,6 +44,8 @@ void json_close(struct json *doc);
  * at its key. */
 _Noreturn void json_bad(struct json *doc, const cJSON *at, bool with_key, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* "want WHAT, got ..." with the value's text. */
+_Noreturn void json_want(struct json *doc, const cJSON *value, const char *what);
 uint32_t json_line(const struct json *doc, const cJSON *object); /* fast; 0 for what is no object */
 
 /* The nearest of the names to what was written, or NULL. names ends with NULL. */

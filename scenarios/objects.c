@@ -38,7 +38,7 @@ static void duration_pair(struct cc *c, const cJSON *v, int64_t *a, int64_t *b)
 {
     json_want_array(c->doc, v);
     if (cJSON_GetArraySize(v) != 2)
-        json_bad(c->doc, v, false, "want two durations");
+        json_want(c->doc, v, "two durations");
     *a = json_duration(c->doc, v->child);
     *b = json_duration(c->doc, v->child->next);
 }

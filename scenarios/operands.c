@@ -94,7 +94,7 @@ struct amount op_bytes(struct cc *c, const cJSON *v)
     else if (!json_parse_size(json_string(c->doc, v), &a.imm)) {
         size_t digits = strspn(v->valuestring, "0123456789.");
         if (digits > 0 && strchr("+-*/% ", v->valuestring[digits]) == NULL)
-            json_bad(c->doc, v, false, "want a size such as \"64KB\", \"1.5MB\" or \"1GB\"");
+            json_want(c->doc, v, "a size such as \"64KB\", \"1.5MB\" or \"1GB\"");
         a.b = compile_value(c, v);
     }
     return a;

@@ -56,7 +56,7 @@ void st_while(struct cc *c, const cJSON *o, const cJSON *v)
 void st_break(struct cc *c, const cJSON *o, const cJSON *v)
 {
     if (!cJSON_IsTrue(v))
-        json_bad(c->doc, v, false, "want true");
+        json_want(c->doc, v, "true");
     if (c->nloops == 0)
         json_bad(c->doc, o, false, "no loop around this");
     emit_jump(c, OP_JMP, 0, 0, 0, c->loops[c->nloops - 1].on_break);
@@ -65,7 +65,7 @@ void st_break(struct cc *c, const cJSON *o, const cJSON *v)
 void st_continue(struct cc *c, const cJSON *o, const cJSON *v)
 {
     if (!cJSON_IsTrue(v))
-        json_bad(c->doc, v, false, "want true");
+        json_want(c->doc, v, "true");
     if (c->nloops == 0)
         json_bad(c->doc, o, false, "no loop around this");
     emit_jump(c, OP_JMP, 0, 0, 0, c->loops[c->nloops - 1].on_continue);

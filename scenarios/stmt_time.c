@@ -45,7 +45,7 @@ void st_cgo_callback(struct cc *c, const cJSON *o, const cJSON *v)
     const char *name = json_string(c->doc, v);
     int32_t f = func_find(c, name);
     if (f < 0 || c->defs[f].nparams != 1)
-        json_bad(c->doc, v, false, "want the name of a function with one parameter");
+        json_want(c->doc, v, "the name of a function with one parameter");
     int foreign = op_choice(c, o, "thread", threads);
     const cJSON *after = json_member(o, "after");
     struct amount a = {-1, NOREG, 0};
@@ -91,7 +91,7 @@ void st_leak_profile(struct cc *c, const cJSON *o, const cJSON *v)
 static void plain(struct cc *c, const cJSON *v, enum op op)
 {
     if (!cJSON_IsTrue(v))
-        json_bad(c->doc, v, false, "want true");
+        json_want(c->doc, v, "true");
     emit_op(c, op, 0, 0, 0, 0, 0);
 }
 #define PLAIN(fn, op)                                     \
@@ -124,7 +124,7 @@ void st_after_func(struct cc *c, const cJSON *o, const cJSON *v)
     const char *name = json_string(c->doc, v);
     int32_t f = func_find(c, name);
     if (f < 0 || c->defs[f].nparams > 1)
-        json_bad(c->doc, v, false, "want the name of a function with at most one parameter");
+        json_want(c->doc, v, "the name of a function with at most one parameter");
     struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
     uint8_t arg = NOREG;
     if (c->defs[f].nparams == 1) {

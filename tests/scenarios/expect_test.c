@@ -12,13 +12,15 @@ static const char *complaints(const char *body, const char *expect)
     static char text[1 << 13];
     static struct verdict v;
     struct failure f = {0};
-    snprintf(text, sizeof text,
-             "{\"name\": \"n\", \"why\": \"w\", \"profile\": \"go1.27\", \"procs\": 1,\n"
-             "\"objects\": {\"c\": \"chan\", \"m\": \"mutex\"},\n\"main\": [%s],\n\"expect\": %s}",
-             body, expect);
+    snprintf(
+        text, sizeof text,
+        "{\"name\": \"n\", \"why\": \"w\", \"profiles\": [\"go1.27\", \"go1.13\"], \"procs\": 1,\n"
+        "\"until\": \"10min\",\n"
+        "\"objects\": {\"c\": \"chan\", \"m\": \"mutex\"},\n\"main\": [%s],\n\"expect\": %s}",
+        body, expect);
     struct scenario *s = scenario_load(&f, "t.json", text, strlen(text));
     CHECK_STR(f.text, "");
-    run_scenario(s, 0, &v, NULL, 0);
+    run_scenario(s, 27, &v, NULL, 0);
     scenario_free(s);
     return v.text;
 }
@@ -121,11 +123,21 @@ TEST_CASE(Expect, Numbers)
 
 TEST_CASE(Expect, OfOtherProfilesDoNotCount)
 {
-    CHECK_STR(complaints("", "[{\"profiles\": [\"go1.13\"], \"end\": \"deadlock\"}, {\"profiles\": "
-                             "\"go1.27\", \"end\": \"finishes\"}]"),
-              "");
-    CHECK_HAS(
-        complaints(
-            "", "[{\"profiles\": [\"go1.13\"]}, {\"profiles\": \"latest\", \"end\": \"panic\"}]"),
-        "ended with: finishes");
+    const char *first = "[{\"profiles\": [\"go1.13\"], \"end\": \"deadlock\"}, ";
+    char text[200];
+    snprintf(text, sizeof text, "%s{\"profiles\": \"go1.27\", \"end\": \"finishes\"}]", first);
+    CHECK_STR(complaints("", text), "");
+    snprintf(text, sizeof text, "%s{\"profiles\": \"latest\", \"end\": \"panic\"}]", first);
+    CHECK_HAS(complaints("", text), "ended with: finishes");
+}
+
+/* Where no expectation is about the release, the run has to finish as if there were none. */
+TEST_CASE(Expect, WithoutAnEntryForTheReleaseTheRunHasToFinish)
+{
+    const char *other = "[{\"profiles\": [\"go1.13\"], \"end\": \"deadlock\"}]";
+    CHECK_STR(complaints("", other), "");
+    CHECK_HAS(complaints("{\"select\": []}", other),
+              "expected the run to end with: finishes; it ended with: deadlock");
+    CHECK_HAS(complaints("{\"sleep\": \"1h\"}", other),
+              "expected the run to end with: finishes; it ended with: time");
 }

@@ -68,7 +68,7 @@ TEST_CASE(Json, WhatPeopleWriteElsewhere)
               "f.json:2:20: a unit follows its number without a space at character 3 of the"
               " expression \"5 ms\"");
     CHECK_STR(main_says("", "", "{\"alloc\": \"64KiB\"}"),
-              "f.json:2:20: want a size such as \"64KB\", \"1.5MB\" or \"1GB\"");
+              "f.json:2:20: want a size such as \"64KB\", \"1.5MB\" or \"1GB\", got \"64KiB\"");
     CHECK_STR(main_says("\"m\": \"mutex\"", "", "{\"lock\": \"m\", \"unlock\": \"m\"}"),
               "f.json:2:24: \"unlock\" is a statement of its own: {...}, {\"unlock\": ...}");
 }
@@ -144,9 +144,9 @@ TEST_CASE(Json, ManyNames)
 
 TEST_CASE(Top, Keys)
 {
-    says("[]", "f.json:1:1: want an object {...}");
+    says("[]", "f.json:1:1: want an object {...}, got []");
     says("{}", "f.json:1:1: \"name\" is missing here");
-    says("{\"name\": 5}", "f.json:1:10: want a string");
+    says("{\"name\": 5}", "f.json:1:10: want a string, got 5");
     says("{\"name\": \"n\"}", "f.json:1:1: \"why\" is missing here");
     says("{\"name\": \"n\", \"why\": \"w\"}", "f.json:1:1: \"main\" is missing here");
     says("{\"name\": \"n\",\n \"proc\": 1}",
@@ -155,12 +155,13 @@ TEST_CASE(Top, Keys)
     says("{\"name\": \"n\", \"why\": \"w\", \"procs\": 0}",
          "f.json:1:36: want a number from 1 to 1024, got 0");
     says("{\"name\": \"n\", \"why\": \"w\", \"procs\": 1.5}",
-         "f.json:1:36: want a whole number between -2^53 and 2^53");
+         "f.json:1:36: want a whole number between -2^53 and 2^53, got 1.5");
     says("{\"name\": \"n\", \"why\": \"w\", \"procs\": 1e300}",
-         "f.json:1:36: want a whole number between -2^53 and 2^53");
-    says("{\"name\": \"n\", \"why\": \"w\", \"procs\": \"2\"}", "f.json:1:36: want a whole number");
+         "f.json:1:36: want a whole number between -2^53 and 2^53, got 1e300");
+    says("{\"name\": \"n\", \"why\": \"w\", \"procs\": \"2\"}",
+         "f.json:1:36: want a whole number, got \"2\"");
     says("{\"name\": \"n\", \"why\": \"w\", \"until\": \"5\"}",
-         "f.json:1:36: want a duration such as \"250us\", \"1.5ms\" or \"2s\"");
+         "f.json:1:36: want a duration such as \"250us\", \"1.5ms\" or \"2s\", got \"5\"");
     says("{\"name\": \"n\", \"why\": \"w\", \"profile\": \"go1.99\"}",
          "f.json:1:38: no profile \"go1.99\"; they are go1.13 to go1.27 and latest");
     says("{\"name\": \"n\", \"why\": \"w\", \"profile\": \"go1.27\", \"profiles\": []}",
@@ -202,7 +203,7 @@ TEST_CASE(Distributions, Mistakes)
     CHECK_STR(main_says("", "", "{\"cpu\": {\"lognormal\": \"1us\"}}"),
               "f.json:2:18: lognormal wants \"p99\" or \"sigma\" beside the median");
     CHECK_STR(main_says("", "", "{\"cpu\": {\"uniform\": [\"1us\"]}}"),
-              "f.json:2:30: want two durations");
+              "f.json:2:30: want two durations, got [\"1us\"]");
     CHECK_HAS(main_says("", "", "{\"cpu\": {\"uniform\": [\"2us\", \"1us\"]}}"), "f.json:2:18: ");
 }
 
@@ -211,8 +212,8 @@ TEST_CASE(Statements, Mistakes)
     CHECK_STR(main_says("", "", "{\"gosced\": true}"),
               "f.json:2:11: unknown verb \"gosced\"; did you mean \"gosched\"?");
     CHECK_STR(main_says("", "", "{}"), "f.json:2:10: an empty statement");
-    CHECK_STR(main_says("", "", "5"), "f.json:2:10: want an object {...}");
-    CHECK_STR(main_says("", "", "{\"gosched\": 1}"), "f.json:2:22: want true");
+    CHECK_STR(main_says("", "", "5"), "f.json:2:10: want an object {...}, got 5");
+    CHECK_STR(main_says("", "", "{\"gosched\": 1}"), "f.json:2:22: want true, got 1");
     CHECK_STR(main_says("\"c\": \"chan\"", "", "{\"send\": \"c\", \"valu\": 5}"),
               "f.json:2:24: unknown key \"valu\"; did you mean \"value\"?");
     CHECK_STR(main_says("\"chan1\": \"chan\"", "", "{\"send\": \"chn1\"}"),
@@ -228,7 +229,7 @@ TEST_CASE(Statements, Mistakes)
               "f.json:4:33: a second parameter \"a\"");
     CHECK_STR(main_says("", "\"main\": []", ""), "f.json:4:11: main is a key of its own");
     CHECK_STR(main_says("", "", "{\"break\": true}"), "f.json:2:10: no loop around this");
-    CHECK_STR(main_says("", "", "{\"break\": 1}"), "f.json:2:20: want true");
+    CHECK_STR(main_says("", "", "{\"break\": 1}"), "f.json:2:20: want true, got 1");
     CHECK_STR(main_says("", "", "{\"loop\": 3}"), "f.json:2:10: \"do\" is missing here");
     CHECK_STR(main_says("", "", "{\"print\": \"%d\"}"),
               "f.json:2:20: the format takes 1 arguments, got 0");
@@ -331,27 +332,63 @@ TEST_CASE(Expect, Mistakes)
          "f.json:2:19: unknown end \"finish\"; did you mean \"finishes\""},
         {"{\"counters\": {\"stael\": \"> 1\"}}}", "f.json:2:25: unknown key \"stael\""},
         {"{\"counters\": {\"steals_won\": \"1\"}}}",
-         "f.json:2:39: want a condition such as \">= 5\""},
-        {"{\"spans\": {\"request\": {}}}}", "f.json:2:22: no span \"request\" in the program"},
-        {"{\"makespan\": \"< 5\"}}", ""},
-        {"{\"makespan\": \"< soon\"}}", "f.json:2:24: want a condition such as \"< 2ms\""},
+         "f.json:2:39: want a condition such as \">= 5\", got \"1\""},
+        {"{\"spans\": {\"request\": {}}}}",
+         "f.json:2:22: no span of the program is called \"request\""},
+        {"{\"makespan\": \"< 5\"}}",
+         "f.json:2:24: want a condition with a unit such as \"< 2ms\", got \"< 5\""},
+        {"{\"makespan\": \"< soon\"}}",
+         "f.json:2:24: want a condition with a unit such as \"< 2ms\", got \"< soon\""},
+        {"{\"runq_wait\": {\"p99\": \"< 2\"}}}",
+         "f.json:2:33: want a condition with a unit such as \"< 2ms\", got \"< 2\""},
+        {"[{\"profiles\": [\"go1.27\", \"go1.19\"]}]}",
+         "f.json:2:36: the file is not for \"go1.19\"; name it in \"profiles\""},
+        {"{\"profiles\": \"go1.19\"}}",
+         "f.json:2:24: the file is not for \"go1.19\"; name it in \"profiles\""},
+        {"{\"blocked\": [{\"group\": \"mian\"}]}}",
+         "f.json:2:34: no goroutine of the program is called \"mian\"; did you mean \"main\"?"},
+        {"{\"blocked\": [{\"group\": \"main\", \"reason\": \"chan recieve\"}]}}",
+         "f.json:2:52: Go has no wait reason \"chan recieve\"; did you mean \"chan receive\"?"},
         {"[{\"profiles\": [\"go2\"]}]}",
          "f.json:2:26: no profile \"go2\"; they are go1.13 to go1.27 and latest"},
         {"{\"blocked\": [{}]}}", "f.json:2:24: \"group\" is missing here"},
-        {"{\"order\": \"a\"}}", "f.json:2:21: want an array [...]"},
-        {"{\"order\": [\"a\", 1]}}", "f.json:2:27: want a string"},
-        {"{\"ps\": {\"user\": \"< 5\"}}}", "f.json:2:27: want a condition such as \"< 10%\""},
+        {"{\"order\": \"a\"}}", "f.json:2:21: want an array [...], got \"a\""},
+        {"{\"order\": [\"a\", 1]}}", "f.json:2:27: want a string, got 1"},
+        {"{\"ps\": {\"user\": \"< 5\"}}}",
+         "f.json:2:27: want a condition in percent such as \"< 10%\", got \"< 5\""},
         {"{\"ps\": {\"usr\": \"< 5%\"}}}",
          "f.json:2:19: unknown key \"usr\"; did you mean \"user\"?"},
         {"{\"runq_wait\": {\"p98\": \"< 5ms\"}}}",
          "f.json:2:26: unknown key \"p98\"; did you mean \"p90\"?"},
-        {"{\"throttled\": \"< 5%\"}}", "f.json:2:25: want a condition such as \"< 2ms\""},
-        {"{\"nr_throttled\": \"5\"}}", "f.json:2:28: want a condition such as \">= 5\""},
+        {"{\"throttled\": \"< 5%\"}}",
+         "f.json:2:25: want a condition with a unit such as \"< 2ms\", got \"< 5%\""},
+        {"{\"nr_throttled\": \"5\"}}", "f.json:2:28: want a condition such as \">= 5\", got \"5\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(text, sizeof text, "%s%s", head, cases[i][0]);
         says(text, cases[i][1]);
     }
+}
+
+TEST_CASE(Expect, NamesWithASuggestion)
+{
+    says("{\"name\": \"n\", \"why\": \"w\", \"main\": [{\"span\": \"request\", \"do\": []}],\n"
+         "\"expect\": {\"spans\": {\"reqest\": {}}}}",
+         "f.json:2:22: no span of the program is called \"reqest\"; did you mean \"request\"?");
+    says("{\"name\": \"n\", \"why\": \"w\", \"main\": [{\"go\": [], \"group\": \"pool\"}],\n"
+         "\"expect\": {\"blocked\": [{\"group\": \"pol\"}]}}",
+         "f.json:2:34: no goroutine of the program is called \"pol\"; did you mean \"pool\"?");
+}
+
+TEST_CASE(Json, AValueIsQuotedAsItStands)
+{
+    says("{\"name\": {\"a\": [1, \"}\"]}}", "f.json:1:10: want a string, got {\"a\": [1, \"}\"]}");
+    says("{\"name\": [1,\n2]}", "f.json:1:10: want a string, got [1,...");
+    says("{\"name\": [\""
+         "0123456789012345678901234567890123456789012345678901234567890123456789"
+         "\"]}",
+         "f.json:1:10: want a string, got "
+         "[\"0123456789012345678901234567890123456789012345678901234567...");
 }
 
 TEST_CASE(File, NotThere)
