@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenarios/json.h"
 #include "sim/virt/costs_json.h"
 #include "sim/virt/limits.h"
 
@@ -135,6 +136,17 @@ void machine_release_all(struct machine *m)
     free(m->table);
 }
 
+static void set_memory(const struct machine *m, struct run_opts *o)
+{
+    int64_t bytes;
+    if (m->memory == NULL)
+        return;
+    if (!json_parse_size(m->memory, &bytes) || bytes < (int64_t)VM_MEMORY_MIN ||
+        bytes > (int64_t)VM_MEMORY_MAX)
+        cli_die(EXIT_USAGE, "--memory: want 1MB to 1024GB, got '%s'", m->memory);
+    o->memory_max = bytes;
+}
+
 static void set_quota(const struct machine *m, struct run_opts *o)
 {
     if (m->period_ns > 0)
@@ -166,6 +178,7 @@ void machine_load(struct machine *m, const char *file, struct run_opts *o)
     if (m->cpus != NULL)
         o->cpus = machine_cpus(m->cpus);
     set_quota(m, o);
+    set_memory(m, o);
     if (m->until_ns > 0)
         o->until_ns = m->until_ns;
     set_seed(m, o);
@@ -225,6 +238,8 @@ const char *machine_line(const struct machine *m, const struct run_opts *o, char
             time_exact(o->period_us * 1000));
     if (m->costs != NULL)
         add_word(&l, " --costs ", m->costs);
+    if (m->memory != NULL)
+        add_word(&l, " --memory ", m->memory);
     if (o->until_ns > 0)
         add(&l, " --until %s", time_exact(o->until_ns));
     add(&l, " --seed %" PRIu64, o->seed);

@@ -13,7 +13,7 @@ struct machine {
     const char *file;
     /* as given */
     int64_t procs;
-    const char *profile, *cpus, *quota, *costs;
+    const char *profile, *cpus, *quota, *costs, *memory;
     int64_t period_ns, until_ns;
     struct opt_list rules;
     struct opt_seed seed;
@@ -34,6 +34,8 @@ struct machine {
         {"period", "TIME", "period of the quota (default 100ms)", OPT_LENGTH, &(m).period_ns},    \
         {"seed", "SEED", "decimal, 0x... or random", OPT_SEED, &(m).seed},                        \
         {"costs", "FILE", "cost table (default: the reference table)", OPT_TEXT, &(m).costs},     \
+        {"memory", "SIZE", "what the simulated world may take of yours (default 2GB)", OPT_TEXT,  \
+         &(m).memory},                                                                            \
     {                                                                                             \
         "until", "TIME", "stop at this virtual time (default 1h)", OPT_LENGTH, &(m).until_ns      \
     }

@@ -392,6 +392,8 @@ int verb_whatif(const struct verb *v, int argc, char **argv)
         {"runs", "N", "seeds per cell (default 5)", OPT_COUNT, &g.runs},
         {"seed", "SEED", "the first seed", OPT_SEED, &g.m.seed},
         {"costs", "FILE", "cost table (default: the reference table)", OPT_TEXT, &g.m.costs},
+        {"memory", "SIZE", "what a simulated world may take of yours (default 2GB)", OPT_TEXT,
+         &g.m.memory},
         {"until", "TIME", "stop each run at this virtual time", OPT_LENGTH, &g.m.until_ns},
         {"jobs", "J", "processes at a time (default: one per CPU)", OPT_COUNT, &g.jobs},
         {"db", "FILE", "add the runs to this store, table whatif", OPT_TEXT, &g.db},

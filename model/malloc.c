@@ -4,6 +4,8 @@
 #include "objs.h"
 
 enum { MCACHE_BYTES = 8192, LARGE_BYTES = 32 << 10 };
+/* The machine of a scenario has so much memory: a heap beyond it is the end, as in mheap.grow. */
+static const int64_t heap_max = INT64_C(1) << 40;
 
 /* mcache.refill, and the large path. True: heapLive grew, the trigger is worth a look
  * (shouldhelpgc). */
@@ -35,6 +37,10 @@ static enum opres step_mallocgc(struct g *gp)
     bool grew = take_bytes(mp_p(mp), bytes);
     mp->mallocing = 0;
     releasem(mp);
+    if (grew && a_load_rlx(&rt->gc.heapLive) > heap_max) {
+        fatalthrow(gp, "runtime: out of memory (the simulated machine has 1024GB)");
+        return OP_DONE;
+    }
     if (grew && trigger_test(gcTriggerHeap, 0))
         return gcStart(gp, gcTriggerHeap, 0);
     return OP_DONE;

@@ -118,6 +118,8 @@ int gmpsim_run_set(gmpsim_run *r, const char *name, uint64_t value)
         large = &r->o.quota_us;
     else if (strcmp(name, "period_us") == 0)
         large = &r->o.period_us;
+    else if (strcmp(name, "memory") == 0)
+        large = &r->o.memory_max;
     else if (strcmp(name, "until_ns") == 0)
         large = &r->o.until_ns;
     else

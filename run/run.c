@@ -109,15 +109,17 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
     r->analysis.cpus = o->cpus;
     core = o->traced != NULL ? &core_traced : &core_virt;
     traced_begin(o->traced);
-    struct vm_opts vo = {.seed = o->seed,
-                         .cpus = o->cpus,
-                         .quota_us = o->quota_us,
-                         .period_us = o->period_us,
-                         .costs = o->costs,
-                         .sink = o->no_analysis ? NULL : take_records,
-                         .sink_arg = r,
-                         .catch_throws = o->catch_throws,
-                         .sighandler = core->sighandler};
+    struct vm_opts vo = {
+        .seed = o->seed,
+        .cpus = o->cpus,
+        .quota_us = o->quota_us,
+        .period_us = o->period_us,
+        .memory_max = (size_t)(o->memory_max > 0 ? o->memory_max : RUN_MEMORY_DEFAULT),
+        .costs = o->costs,
+        .sink = o->no_analysis ? NULL : take_records,
+        .sink_arg = r,
+        .catch_throws = o->catch_throws,
+        .sighandler = core->sighandler};
     if (!vm_init(f, &vo)) {
         analysis_release(&r->analysis);
         return false;

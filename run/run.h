@@ -16,6 +16,9 @@
 #include "sim/virt/vm.h"
 #include "run/analysis.h"
 
+/* About six million goroutines; a runaway program is stopped within half a minute. */
+#define RUN_MEMORY_DEFAULT (INT64_C(2) << 30)
+
 struct run_opts {
     struct profile profile;
     const struct program *program;
@@ -24,6 +27,7 @@ struct run_opts {
     int64_t quota_us, period_us;
     uint64_t seed;
     int64_t until_ns;      /* 0: an hour */
+    int64_t memory_max;    /* of the world, bytes; 0: RUN_MEMORY_DEFAULT */
     int64_t schedtrace_ns; /* 0: none */
     bool scheddetail;
     bool no_analysis;          /* records off: the fastest run; times and spans stay empty */

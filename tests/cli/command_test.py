@@ -82,6 +82,8 @@ class Usage(Case):
                 (["run", "--runs", "0", "hello.json"], "a number from 1 on"),
                 (["run", "--quota", "1", "--period", "0", "hello.json"], "longer than 0"),
                 (["run", "--quota", "1", "--period", "1us", "hello.json"], "want 1ms to 1s"),
+                (["run", "--memory", "5", "hello.json"], "want 1MB to 1024GB"),
+                (["run", "--memory", "1KB", "hello.json"], "want 1MB to 1024GB"),
                 (["run", "--period", "10ms", "hello.json"], "add --quota"),
                 (["whatif", "service.json", "--procs", "2,2"], "'2' and '2' are the same"),
                 (["whatif", "service.json", "--profile", "latest,go1.22,go1.27"], "the same"),
@@ -297,6 +299,28 @@ class Run(Case):
             p.kill()
         out, err = self.run_it("run", "hello.json", "--seed", "random")
         self.assertIn("--seed " + err.split()[1] + "\n", out)
+
+    def small(self, main, **more):
+        with open(self.path("small.json"), "w", encoding="utf-8") as f:
+            json.dump({"name": "small", "why": "test", "main": main, **more}, f)
+        return "small.json"
+
+    def test_a_heap_ends_somewhere(self):
+        huge = self.small([{"alloc": "100000GB", "live": True}, {"print": "not reached"}])
+        out, _ = self.run_it("run", huge, status=1)
+        self.assertIn("runtime: out of memory", out)
+        self.assertNotIn("not reached", out)
+        for live, status in ((True, 1), (False, 0)):
+            loop = self.small([{"loop": 1100, "do": [{"alloc": "1GB", "live": live}]}])
+            out, _ = self.run_it("run", loop, status=status)
+            self.assertEqual("out of memory" in out, live)
+
+    def test_a_world_has_a_memory_limit(self):
+        bomb = self.small([{"loop": 1000000000, "do": [{"go": "stay"}]}, {"sleep": "1s"}],
+                          funcs={"stay": [{"recv": "c"}]}, objects={"c": {"chan": 0}})
+        out, _ = self.run_it("run", bomb, "--memory", "20MB", status=2)
+        self.assertIn("limit: memory limit of 20 MiB reached", out)
+        self.assertRegex(out, "repeat: .*--memory 20MB")
 
     def test_json_holds_the_first_thousand_goroutines_left(self):
         with open(self.path("many.json"), "w", encoding="utf-8") as f:
