@@ -119,6 +119,8 @@ static void dropm(struct m *mp, struct g *gp)
     casgstatus(gp, Gsyscall, gdeadextra());
     a_store_rlx(&gp->preemptStop, false);
     a_add(&sched->ngsys, 1);
+    if (prof->sys_block_on_exit)
+        decGSyscallNoP(mp);
     putExtraM(mp);
 }
 

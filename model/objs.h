@@ -23,6 +23,7 @@ struct hchan {
     struct timer *timer; /* feeds this channel, 1.23+ semantics; set before any use */
     struct waitq recvq, sendq;
     int64_t *buf;
+    struct hchan *locked_before; /* by a select that holds the lock */
 };
 
 /* sync.Mutex: 1 locked, 2 woken, 4 starving, waiters << 3. */

@@ -62,18 +62,35 @@ int profile_parse(const char *name)
     return release < PROFILE_FIRST || release > PROFILE_LATEST ? -1 : release;
 }
 
-/* Constants whose meaning leaves less room than 0..1e15. A ring below 2 cannot be split. */
+/* Constants whose meaning leaves less room than 0..1e15: a ring below 2 cannot be split, nothing
+ * can be taken from a list without room, and who sleeps for no time at all looks for ever. */
+static const struct {
+    const char *name;
+    int64_t min, max;
+} ranges[] = {
+    {"ring_len", 2, 65536},
+    {"fair_period", 1, INT32_MAX},
+    {"sema_roots", 1, INT32_MAX},
+    {"goid_batch", 1, INT32_MAX},
+    {"spinbit_tail_period", 1, INT32_MAX},
+    {"gfree_max", 1, INT32_MAX},
+    {"sudog_cap", 1, INT32_MAX},
+    {"netpoll_batch", 1, INT32_MAX},
+    {"sysmon_min_us", 1, INT32_MAX},
+    {"sysmon_max_us", 1, INT32_MAX},
+    {"stw_repreempt_ns", 1, INT64_C(1000000000000000)},
+    {"gc_percent", -1, 1000000},
+};
+
 static bool in_range(const struct profile_rule *r, int64_t value)
 {
     if (r->is_switch)
         return value == 0 || value == 1;
-    if (strcmp(r->name, "ring_len") == 0)
-        return value >= 2 && value <= 65536 && (value & (value - 1)) == 0;
-    if (strcmp(r->name, "fair_period") == 0 || strcmp(r->name, "sema_roots") == 0 ||
-        strcmp(r->name, "goid_batch") == 0 || strcmp(r->name, "spinbit_tail_period") == 0)
-        return value >= 1 && value <= INT32_MAX;
-    if (strcmp(r->name, "gc_percent") == 0)
-        return value >= -1 && value <= 1000000;
+    if (strcmp(r->name, "ring_len") == 0 && (value & (value - 1)) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (strcmp(ranges[i].name, r->name) == 0)
+            return value >= ranges[i].min && value <= ranges[i].max;
     return value >= 0 && value <= INT64_C(1000000000000000);
 }
 

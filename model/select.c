@@ -279,19 +279,28 @@ static enum opres op_select(struct g *gp, const struct insn *in)
     return chansend(gp, c, v);
 }
 
-/* Pass 3: off the other queues; somebody else may have skipped our sudogs there meanwhile. */
+/* Pass 3: off the other queues; somebody else may have skipped our sudogs there meanwhile. They are
+ * given back under the locks, so the channels must remember each other until they are unlocked, the
+ * last one first. */
 static enum opres step_selectgo(struct g *gp)
 {
     waiting_lock(gp);
     a_store(&gp->selectDone, 0);
     struct sudog *woken = gp->param, *list = gp->waiting;
     gp->param = NULL;
+    gp->waiting = NULL;
     const struct select_case *cases = &rt->prog->cases[rt->prog->selects[cur_insn(gp)->d].first];
+    struct hchan *locked = NULL;
     int32_t chosen = -1;
     bool success = false;
-    for (struct sudog *s = list; s != NULL; s = s->waitlink) {
+    for (struct sudog *s = list, *next; s != NULL; s = next) {
         struct hchan *c = s->c;
+        next = s->waitlink;
         s->isSelect = false;
+        if (c != locked) {
+            c->locked_before = locked;
+            locked = c;
+        }
         if (c->timer != NULL)
             unblockTimerChan(c);
         if (s == woken) {
@@ -302,14 +311,13 @@ static enum opres step_selectgo(struct g *gp)
         } else {
             waitq_remove(cases[s->index].send ? &c->sendq : &c->recvq, s);
         }
+        releaseSudog(s);
     }
     if (chosen < 0)
         throw("selectgo: bad wakeup");
-    (void)selparkcommit(gp, NULL); /* unlocks all */
-    gp->waiting = NULL;
-    for (struct sudog *next; list != NULL; list = next) {
-        next = list->waitlink;
-        releaseSudog(list);
+    for (struct hchan *before; locked != NULL; locked = before) {
+        before = locked->locked_before;
+        unlock(&locked->lock);
     }
     if (cases[chosen].send && !success)
         return gopanic_text(gp, PANIC_send_closed);

@@ -110,6 +110,13 @@ static enum handoff handoffp_locked(struct p *pp)
     return HANDOFF_IDLE;
 }
 
+/* handoffp: the timers of a P that goes idle. when: the earliest, 0 if there is none. */
+static void tell_poller(int64_t when)
+{
+    if (when != 0)
+        wakeNetPoller(when);
+}
+
 /* proc.go handoffp: finds a use for a P that its M had to leave. Works without a P. */
 static void handoffp(struct p *pp)
 {
@@ -131,18 +138,21 @@ static void handoffp(struct p *pp)
         startm(pp, /*spinning*/ true, /*lockheld*/ false);
         return;
     }
+    bool early = !prof->wake_poller_wakep; /* wakep wants the lock */
     lock(&sched->lock);
     enum handoff what = handoffp_locked(pp);
     int64_t when = 0;
     if (what == HANDOFF_IDLE) {
         when = timers_wakeTime(pp); /* the P may be gone once it is on the list */
+        if (early)
+            tell_poller(when);
         pidleput(pp);
     }
     unlock(&sched->lock);
     if (what == HANDOFF_START)
         startm(pp, /*spinning*/ false, /*lockheld*/ false);
-    else if (when != 0)
-        wakeNetPoller(when);
+    else if (!early)
+        tell_poller(when);
 }
 
 /* injectglist's startIdle: n Ms, not spinning, each with a P. */

@@ -29,8 +29,8 @@ static bool sysmon_nothing_runs(void)
     return idle == a_load_rlx(&rt->gomaxprocs);
 }
 
-/* Everybody is idle or stopped: sleeps until a system call returns, the world starts, or a timer is
- * due. */
+/* Everybody is idle or stopped: sleeps until a system call returns, the world starts, or (1.14+) a
+ * timer is due. */
 static void sysmon_deep_sleep(struct sysmon *s, int64_t now)
 {
     if (rt->schedtrace_ns > 0 || !sysmon_nothing_runs())
@@ -38,7 +38,7 @@ static void sysmon_deep_sleep(struct sysmon *s, int64_t now)
     lock(&sched->lock);
     if (sysmon_nothing_runs()) {
         bool woken = false;
-        int64_t next = timeSleepUntil();
+        int64_t next = prof->sysmon_sleeps_past_timers ? INT64_MAX : timeSleepUntil();
         if (next > now) {
             a_store(&sched->sysmonwait, true);
             unlock(&sched->lock);
@@ -191,7 +191,8 @@ static int32_t retake(int64_t now)
 
 static void sysmon_round(struct sysmon *s)
 {
-    lock(&sched->sysmonlock);
+    if (prof->sysmonlock)
+        lock(&sched->sysmonlock);
     int64_t now = nanotime();
     work(sysmon_tick);
     sysmon_netpoll(now);
@@ -210,7 +211,8 @@ static void sysmon_round(struct sysmon *s)
         s->last_trace = now;
         schedtrace(rt->scheddetail);
     }
-    unlock(&sched->sysmonlock);
+    if (prof->sysmonlock)
+        unlock(&sched->sysmonlock);
 }
 
 /* proc.go sysmon. Never returns. */
