@@ -7,7 +7,8 @@
  *
  *   scenario.c  the document's top level       objects.c  objects, distributions, arrivals
  *   stmt.c      statements                     expr.c     expressions
- *   emit.c      tables, code, labels           expect.c   what must hold at the end */
+ *   emit.c      tables, code, labels           expect.c   what must hold at the end
+ *   kinds.c     what registers hold */
 
 #include "scenarios/json.h"
 #include "scenarios/pool.h"
@@ -37,7 +38,9 @@ struct funcdef {
     const cJSON *at;     /* where it is defined, for messages */
     const char **params; /* names */
     uint32_t nparams;
-    bool compiled;
+    uint32_t vars;                 /* of the parameters (kinds.c), 0: none yet */
+    uint32_t first_call, end_call; /* the functions it names: cc.calls */
+    bool reached;
 };
 
 struct cc {
@@ -74,6 +77,15 @@ struct cc {
     uint32_t *fixups; /* instructions whose d is a label */
     uint32_t nfixups, fixups_cap;
     uint32_t line; /* of the statement in work */
+
+    /* what names what (stmt.c), and what holds what (kinds.c) */
+    int32_t *calls;
+    uint32_t ncalls, calls_cap;
+    uint32_t var_of[256]; /* of the register as it is used now */
+    uint32_t *kinds;      /* by variable */
+    struct flow *flows;
+    struct want *wants;
+    uint32_t nkinds, kinds_cap, nflows, flows_cap, nwants, wants_cap;
 };
 
 /* ---- emit.c ---- */
@@ -129,7 +141,21 @@ bool constant_value(const cJSON *value, int64_t *out);
 /* Jumps to label if the condition is false. */
 void compile_unless(struct cc *c, const cJSON *condition, int label);
 
+/* ---- kinds.c ---- */
+/* What a register may hold: a bit per kind of object, and these. */
+enum { KIND_ANY = 1, KIND_NUMBER = 1 << 16, KIND_TEXT = 1 << 17, KIND_RECV = 1 << 18 };
+#define KIND(object) (1u << (object))
+void kind_new(struct cc *c, uint8_t reg);
+void kind_param(struct cc *c, uint8_t reg, int32_t f, uint32_t param);
+void kind_is(struct cc *c, uint8_t reg, uint32_t kinds);
+void kind_flow(struct cc *c, uint8_t from, uint8_t to);
+void kind_pass(struct cc *c, uint8_t from, int32_t f, uint32_t param);
+void kind_want(struct cc *c, const cJSON *at, uint8_t reg, uint32_t fits);
+void kinds_check(struct cc *c);
+
 /* ---- stmt.c ---- */
+/* The function in work starts or calls this one. */
+void func_use(struct cc *c, int32_t f);
 void compile_functions(struct cc *c); /* all of c->defs, those they define inside as well */
 extern const char *const statement_verbs[];
 

@@ -139,6 +139,7 @@ uint8_t reg_new(struct cc *c, const cJSON *at)
     if (c->next_reg >= NREGS_MAX - 1)
         json_bad(c->doc, at, false, "too many names and intermediate values in one function");
     uint8_t r = c->next_reg++;
+    kind_new(c, r);
     if (c->next_reg > c->max_regs)
         c->max_regs = c->next_reg;
     return r;

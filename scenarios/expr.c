@@ -69,9 +69,17 @@ static uint8_t parse_or(struct parse *x);
 
 static uint8_t temp(struct parse *x) { return reg_new(x->c, x->at); }
 
-static uint8_t constant(struct parse *x, int64_t v)
+/* A register with a new value of that kind. */
+static uint8_t result(struct parse *x, uint32_t kinds)
 {
     uint8_t r = temp(x);
+    kind_is(x->c, r, kinds);
+    return r;
+}
+
+static uint8_t constant(struct parse *x, int64_t v, uint32_t kinds)
+{
+    uint8_t r = result(x, kinds);
     emit_op(x->c, OP_CONST, r, 0, 0, 0, v);
     return r;
 }
@@ -96,7 +104,7 @@ static uint8_t number(struct parse *x)
     else if (!json_parse_duration(word, &v))
         bad_expr(x, "want a whole number, or a duration (ns, us, ms, s, min, h)");
     x->p += n;
-    return constant(x, v);
+    return constant(x, v, KIND_NUMBER);
 }
 
 /* The channel inside len() and cap(): an object, or a local with a handle. */
@@ -110,11 +118,18 @@ static void handle_operand(struct parse *x, enum object_kind kind, int32_t *obj,
     *reg = 0;
     if (l != NULL) {
         *reg = l->reg;
+        kind_want(x->c, x->at, l->reg, KIND(kind) | KIND_RECV);
         return;
     }
     *obj = object_find(x->c, name);
     if (*obj < 0 || x->c->objects[*obj].kind != kind)
         bad_expr(x, "want a channel");
+}
+
+static uint8_t number_of(struct parse *x, uint8_t reg)
+{
+    kind_want(x->c, x->at, reg, KIND_NUMBER);
+    return reg;
 }
 
 static uint8_t call(struct parse *x, const char *name)
@@ -125,18 +140,18 @@ static uint8_t call(struct parse *x, const char *name)
         int32_t obj;
         uint8_t h;
         handle_operand(x, OBJ_CHAN, &obj, &h);
-        r = temp(x);
+        r = result(x, KIND_NUMBER);
         emit_op(c, name[0] == 'l' ? OP_LEN : OP_CAP, r, 0, h, obj, 0);
     } else if (strcmp(name, "rand") == 0) {
-        uint8_t n = parse_or(x);
-        r = temp(x);
+        uint8_t n = number_of(x, parse_or(x));
+        r = result(x, KIND_NUMBER);
         emit_op(c, OP_RANDN, r, n, 0, 0, 0);
     } else if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0) {
-        uint8_t a = parse_or(x);
+        uint8_t a = number_of(x, parse_or(x));
         if (!accept(x, ","))
             bad_expr(x, "want a comma");
-        uint8_t b = parse_or(x);
-        r = temp(x);
+        uint8_t b = number_of(x, parse_or(x));
+        r = result(x, KIND_NUMBER);
         emit_op(c, name[1] == 'i' ? OP_MIN : OP_MAX, r, a, b, 0, 0);
     } else {
         static const struct {
@@ -150,7 +165,7 @@ static uint8_t call(struct parse *x, const char *name)
             bad_expr(
                 x,
                 "unknown function before this (len, cap, rand, min, max, now, goid, numgoroutine)");
-        r = temp(x);
+        r = result(x, KIND_NUMBER);
         emit_op(c, nullary[i].op, r, 0, 0, 0, 0);
     }
     if (!accept(x, ")"))
@@ -163,12 +178,17 @@ static uint8_t field(struct parse *x, uint8_t handle)
     static const struct {
         const char *name;
         enum op op;
-    } fields[] = {{"C", OP_TIMERC}, {"Done", OP_CTXDONE}, {"Err", OP_CTXERR}};
+        enum object_kind of;
+        uint32_t gives;
+    } fields[] = {{"C", OP_TIMERC, OBJ_TIMER, KIND_RECV},
+                  {"Done", OP_CTXDONE, OBJ_CONTEXT, KIND_RECV},
+                  {"Err", OP_CTXERR, OBJ_CONTEXT, KIND_NUMBER}};
     char name[16];
     x->p += name_here(x, name, sizeof name);
     for (size_t i = 0; i < 3; i++)
         if (strcmp(name, fields[i].name) == 0) {
-            uint8_t r = temp(x);
+            kind_want(x->c, x->at, handle, KIND(fields[i].of));
+            uint8_t r = result(x, fields[i].gives);
             emit_op(x->c, fields[i].op, r, 0, handle, OBJ_REG, 0);
             return r;
         }
@@ -197,13 +217,13 @@ static uint8_t name(struct parse *x)
     }
     if (strcmp(word, "true") == 0 || strcmp(word, "false") == 0 || strcmp(word, "nil") == 0) {
         x->p += n;
-        return constant(x, word[0] == 't');
+        return constant(x, word[0] == 't', word[0] == 'n' ? KIND_ANY : KIND_NUMBER);
     }
     if (l == NULL && obj < 0)
         unknown_name(x, word);
     x->p += n;
     if (l == NULL)
-        return constant(x, (int64_t)obj + 1); /* a handle */
+        return constant(x, (int64_t)obj + 1, KIND(x->c->objects[obj].kind)); /* a handle */
     if (*x->p != '.')
         return l->reg;
     x->p++;
@@ -225,7 +245,11 @@ static uint8_t primary(struct parse *x)
 
 static uint8_t binary(struct parse *x, enum op op, uint8_t a, uint8_t b)
 {
-    uint8_t r = temp(x);
+    if (op != OP_EQ && op != OP_NE) {
+        number_of(x, a);
+        number_of(x, b);
+    }
+    uint8_t r = result(x, KIND_NUMBER);
     emit_op(x->c, op, r, a, b, 0, 0);
     return r;
 }
@@ -235,14 +259,14 @@ static uint8_t unary(struct parse *x)
     space(x);
     if (*x->p == '-') {
         x->p++;
-        uint8_t zero = constant(x, 0);
+        uint8_t zero = constant(x, 0, KIND_NUMBER);
         uint8_t v = unary(x);
         return binary(x, OP_SUB, zero, v);
     }
     if (*x->p == '!' && x->p[1] != '=') {
         x->p++;
-        uint8_t zero = constant(x, 0);
-        uint8_t v = unary(x);
+        uint8_t zero = constant(x, 0, KIND_NUMBER);
+        uint8_t v = number_of(x, unary(x));
         return binary(x, OP_EQ, zero, v);
     }
     return primary(x);
@@ -304,8 +328,8 @@ static uint8_t comparison(struct parse *x)
 /* Turns any value into 0 or 1. */
 static uint8_t truth(struct parse *x, uint8_t v)
 {
-    uint8_t zero = constant(x, 0);
-    return binary(x, OP_NE, v, zero);
+    uint8_t zero = constant(x, 0, KIND_NUMBER);
+    return binary(x, OP_NE, number_of(x, v), zero);
 }
 
 static uint8_t conjunction(struct parse *x)
@@ -365,6 +389,7 @@ uint8_t compile_value(struct cc *c, const cJSON *value)
         return r;
     }
     uint8_t r = reg_new(c, value);
+    kind_is(c, r, KIND_NUMBER);
     if (!constant_value(value, &v))
         v = json_int(c->doc, value, -(INT64_C(1) << 53), INT64_C(1) << 53);
     emit_op(c, OP_CONST, r, 0, 0, 0, v);
@@ -374,14 +399,17 @@ uint8_t compile_value(struct cc *c, const cJSON *value)
 void compile_value_to(struct cc *c, const cJSON *value, uint8_t reg)
 {
     uint8_t next = c->next_reg, r = compile_value(c, value);
-    if (r != reg)
+    if (r != reg) {
+        kind_flow(c, r, reg);
         emit_op(c, OP_MOVE, reg, r, 0, 0, 0);
+    }
     c->next_reg = next;
 }
 
 void compile_unless(struct cc *c, const cJSON *condition, int label)
 {
     uint8_t next = c->next_reg, r = compile_value(c, condition);
+    kind_want(c, condition, r, KIND_NUMBER);
     emit_jump(c, OP_JZ, r, 0, 0, label);
     c->next_reg = next;
 }

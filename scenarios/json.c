@@ -96,6 +96,11 @@ static void quote(const struct json *doc, size_t at, char *out, size_t size)
     strcpy(out + n, cut ? "..." : "");
 }
 
+void json_quote(struct json *doc, const cJSON *value, char *out, size_t size)
+{
+    quote(doc, place_of(doc, value, false), out, size);
+}
+
 void json_want(struct json *doc, const cJSON *value, const char *what)
 {
     char text[64];

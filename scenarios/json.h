@@ -44,6 +44,8 @@ void json_close(struct json *doc);
  * at its key. */
 _Noreturn void json_bad(struct json *doc, const cJSON *at, bool with_key, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* The value as it stands in the file, cut to one line of `size`. */
+void json_quote(struct json *doc, const cJSON *value, char *out, size_t size);
 /* "want WHAT, got ..." with the value's text. */
 _Noreturn void json_want(struct json *doc, const cJSON *value, const char *what);
 uint32_t json_line(const struct json *doc, const cJSON *object); /* fast; 0 for what is no object */

@@ -7,13 +7,27 @@
 
 /* ---- operands ---- */
 
+static uint8_t a_handle(struct cc *c, const cJSON *v, enum object_kind kind)
+{
+    uint8_t r = compile_value(c, v);
+    kind_want(c, v, r, KIND(kind) | (kind == OBJ_CHAN ? KIND_RECV : 0));
+    return r;
+}
+
+static uint8_t a_number(struct cc *c, const cJSON *v)
+{
+    uint8_t r = compile_value(c, v);
+    kind_want(c, v, r, KIND_NUMBER);
+    return r;
+}
+
 /* An object of that kind by name, or an expression that gives a handle. */
 struct target op_target(struct cc *c, const cJSON *v, enum object_kind kind)
 {
     const char *s = json_string(c->doc, v);
     int32_t obj = local_find(c, s) == NULL ? object_find(c, s) : -1;
     if (obj < 0)
-        return (struct target){OBJ_REG, compile_value(c, v)};
+        return (struct target){OBJ_REG, a_handle(c, v, kind)};
     if (c->objects[obj].kind != kind)
         json_bad(c->doc, v, false, "\"%.60s\" is a %s, want a %s", s,
                  object_kind_name((enum object_kind)c->objects[obj].kind), object_kind_name(kind));
@@ -35,20 +49,26 @@ void op_on_object(struct cc *c, const cJSON *v, enum object_kind kind, enum op o
     emit_op(c, op, 0, 0, t.reg, t.obj, 0);
 }
 
-/* The local that a key names, NOREG without that key. */
-uint8_t op_into(struct cc *c, const cJSON *o, const char *key)
+/* The local that a key names, and what it gets there; NOREG without that key. */
+uint8_t op_into(struct cc *c, const cJSON *o, const char *key, uint32_t kinds)
 {
     const cJSON *v = json_member(o, key);
     if (v == NULL)
         return NOREG;
-    return local_new(c, v, json_string(c->doc, v));
+    uint8_t r = local_new(c, v, json_string(c->doc, v));
+    kind_is(c, r, kinds);
+    return r;
 }
 
 /* The index of a loop hides an outer one of its name: they must not count with one register. */
 uint8_t op_index(struct cc *c, const cJSON *o)
 {
     const cJSON *v = json_member(o, "index");
-    return v == NULL ? NOREG : local_shadow(c, v, json_string(c->doc, v));
+    if (v == NULL)
+        return NOREG;
+    uint8_t r = local_shadow(c, v, json_string(c->doc, v));
+    kind_is(c, r, KIND_NUMBER);
+    return r;
 }
 
 uint8_t op_value_or(struct cc *c, const cJSON *o, const char *key, int64_t other, int64_t *imm)
@@ -68,7 +88,7 @@ struct amount op_duration(struct cc *c, const cJSON *v)
 {
     struct amount a = {-1, NOREG, 0};
     if (cJSON_IsString(v) && !json_parse_duration(v->valuestring, &a.imm))
-        a.b = compile_value(c, v);
+        a.b = a_number(c, v);
     else
         a.d = compile_duration(c, v, &a.imm);
     return a;
@@ -80,6 +100,7 @@ struct amount op_drawn(struct cc *c, const cJSON *v)
     struct amount a = op_duration(c, v);
     if (a.d >= 0) {
         a.b = reg_new(c, v);
+        kind_is(c, a.b, KIND_NUMBER);
         emit_op(c, OP_DRAW, a.b, 0, 0, a.d, 0);
         a.d = -1;
     }
@@ -95,7 +116,7 @@ struct amount op_bytes(struct cc *c, const cJSON *v)
         size_t digits = strspn(v->valuestring, "0123456789.");
         if (digits > 0 && strchr("+-*/% ", v->valuestring[digits]) == NULL)
             json_want(c->doc, v, "a size such as \"64KB\", \"1.5MB\" or \"1GB\"");
-        a.b = compile_value(c, v);
+        a.b = a_number(c, v);
     }
     return a;
 }
@@ -147,11 +168,13 @@ int32_t op_inline_function(struct cc *c, const cJSON *body, const char *verb, ui
     d->nparams = *n = c->nlocals;
     d->params = pool_alloc(c->pool, (c->nlocals + 1) * sizeof *d->params);
     *first = 0;
+    func_use(c, f);
     for (uint32_t i = 0; i < c->nlocals; i++) {
         uint8_t r = reg_new(c, body);
         if (i == 0)
             *first = r;
         d->params[i] = c->locals[i].name;
+        kind_pass(c, c->locals[i].reg, f, i);
         emit_op(c, OP_MOVE, r, c->locals[i].reg, 0, 0, 0);
     }
     return f;
@@ -187,5 +210,8 @@ int32_t op_callee(struct cc *c, const cJSON *o, const cJSON *v, const char *verb
     if (*n != c->defs[f].nparams)
         json_bad(c->doc, args != NULL ? args : v, false, "\"%.60s\" takes %u arguments, got %u",
                  name, c->defs[f].nparams, *n);
+    func_use(c, f);
+    for (uint32_t i = 0; i < *n; i++)
+        kind_pass(c, (uint8_t)(*first + i), f, i);
     return f;
 }

@@ -153,7 +153,7 @@ static void compile(struct cc *c)
     compile_rules(c, json_member(root, "rules"));
     compile_host(c, json_member(root, "host"));
     compile_seed(c, json_member(root, "seed"));
-    s->procs = (int32_t)json_int_or(doc, root, "procs", 0, 1, 1024);
+    s->procs = (int32_t)json_int_or(doc, root, "procs", 0, 1, SCENARIO_PROCS_MAX);
     s->until_ns = json_duration_or(doc, root, "until", 0);
     compile_objects(c, json_member(root, "objects"));
     const cJSON *main_body = json_need(doc, root, "main");

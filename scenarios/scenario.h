@@ -16,7 +16,7 @@
 #include "model/prog.h"
 #include "sim/base/fail.h"
 
-enum { SCENARIO_RULES_MAX = 32, SCENARIO_PROFILES_MAX = 16 };
+enum { SCENARIO_RULES_MAX = 32, SCENARIO_PROFILES_MAX = 16, SCENARIO_PROCS_MAX = 65000 };
 
 struct scenario_rule {
     const char *name;

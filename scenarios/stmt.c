@@ -76,18 +76,45 @@ static bool breaks(const cJSON *list)
     return false;
 }
 
+/* Does every one of these blocks end what they stand in? None of them is waiting for ever. */
+static bool all_leave(const cJSON *list)
+{
+    for (const cJSON *e = list->child; e != NULL; e = e->next) {
+        const cJSON *body = json_member(e, "do"), *weight = json_member(e, "weight");
+        if (weight != NULL && weight->valuedouble == 0)
+            continue; /* never chosen */
+        if (!list_leaves(body != NULL ? body : json_member(e, "default")))
+            return false;
+    }
+    return true;
+}
+
+/* Is the condition of a while, or the count of a loop, one that never ends it? */
+static bool for_ever(const cJSON *v)
+{
+    if (cJSON_IsString(v))
+        return strcmp(v->valuestring, "forever") == 0 || strcmp(v->valuestring, "true") == 0 ||
+               strcmp(v->valuestring, "1") == 0;
+    return cJSON_IsTrue(v) || (cJSON_IsNumber(v) && v->valuedouble != 0);
+}
+
 /* Does control never come out of this statement? */
 static bool leaves(const cJSON *o)
 {
-    static const char *const words[] = {"return", "break", "continue", "panic", "exit", "goexit"};
+    static const char *const words[] = {"return", "break",  "continue", "panic",
+                                        "exit",   "goexit", NULL};
     const char *verb = o->child != NULL ? o->child->string : "";
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(verb, words[i]) == 0)
-            return true;
+    if (is_one_of(verb, words))
+        return true;
     if (strcmp(verb, "if") == 0)
         return list_leaves(json_member(o, "then")) && list_leaves(json_member(o, "else"));
-    return strcmp(verb, "loop") == 0 && cJSON_IsString(o->child) &&
-           strcmp(o->child->valuestring, "forever") == 0 && !breaks(json_member(o, "do"));
+    if (strcmp(verb, "select") == 0 || strcmp(verb, "random") == 0)
+        return all_leave(o->child);
+    if (strcmp(verb, "with_lock") == 0 || strcmp(verb, "span") == 0)
+        return list_leaves(json_member(o, "do"));
+    bool endless = strcmp(verb, "while") == 0 ||
+                   (strcmp(verb, "loop") == 0 && cJSON_IsString(o->child));
+    return endless && for_ever(o->child) && !breaks(json_member(o, "do"));
 }
 
 static bool list_leaves(const cJSON *list)
@@ -110,6 +137,15 @@ static void drop_temporaries(struct cc *c, uint8_t floor)
     c->next_reg = next;
 }
 
+static _Noreturn void never_reached(struct cc *c, const cJSON *before)
+{
+    char text[80];
+    json_quote(c->doc, before->next, text, sizeof text);
+    json_bad(c->doc, before->next, false,
+             "%s is never reached: the \"%s\" before does not come back", text,
+             before->child->string);
+}
+
 void op_block(struct cc *c, const cJSON *list)
 {
     json_want_array(c->doc, list);
@@ -119,8 +155,7 @@ void op_block(struct cc *c, const cJSON *list)
         statement(c, o);
         drop_temporaries(c, reg);
         if (leaves(o) && o->next != NULL)
-            json_bad(c->doc, o->next, false,
-                     "never reached: the statement before does not come back");
+            never_reached(c, o);
     }
     c->nlocals = locals;
     c->next_reg = reg;
@@ -135,18 +170,56 @@ static void function(struct cc *c, uint32_t f)
     c->next_reg = 0;
     c->max_regs = 0;
     c->nloops = 0;
+    c->defs[f].first_call = c->ncalls;
     for (uint32_t i = 0; i < c->defs[f].nparams; i++)
-        (void)local_shadow(c, c->defs[f].at, c->defs[f].params[i]);
+        kind_param(c, local_shadow(c, c->defs[f].at, c->defs[f].params[i]), (int32_t)f, i);
     op_block(c, c->defs[f].body);
     emit_op(c, OP_RET, NOREG, 0, 0, 0, 0);
     labels_resolve(c);
     out = &c->funcs[f]; /* the table may have moved */
     out->end = c->s->program.ncode;
     out->nregs = c->max_regs;
+    c->defs[f].end_call = c->ncalls;
+}
+
+void func_use(struct cc *c, int32_t f)
+{
+    GROW(c, calls, c->ncalls);
+    c->calls[c->ncalls++] = f;
+}
+
+/* Marks what main can come to; each function is on the stack once. */
+static void reach(struct cc *c)
+{
+    uint32_t *stack = pool_alloc(c->pool, c->s->program.nfuncs * sizeof *stack), n = 1;
+    stack[0] = c->s->program.main;
+    c->defs[stack[0]].reached = true;
+    while (n > 0) {
+        const struct funcdef *d = &c->defs[stack[--n]];
+        for (uint32_t i = d->first_call; i < d->end_call; i++) {
+            struct funcdef *to = &c->defs[c->calls[i]];
+            if (!to->reached)
+                stack[n++] = (uint32_t)c->calls[i];
+            to->reached = true;
+        }
+    }
+}
+
+static void all_reached(struct cc *c)
+{
+    reach(c);
+    for (uint32_t f = 0; f < c->s->program.nfuncs; f++)
+        if (!c->defs[f].reached)
+            json_bad(
+                c->doc, c->defs[f].at, true,
+                "nothing that main comes to starts or calls \"%.60s\"; {\"go\": \"%.60s\"} does",
+                c->defs[f].name, c->defs[f].name);
 }
 
 void compile_functions(struct cc *c)
 {
     for (uint32_t f = 0; f < c->s->program.nfuncs; f++)
         function(c, f);
+    all_reached(c);
+    kinds_check(c);
 }

@@ -28,7 +28,7 @@ struct amount {
 struct target op_target(struct cc *c, const cJSON *v, enum object_kind kind);
 enum object_kind op_kind_named(struct cc *c, const cJSON *v);
 void op_on_object(struct cc *c, const cJSON *v, enum object_kind kind, enum op op);
-uint8_t op_into(struct cc *c, const cJSON *o, const char *key);
+uint8_t op_into(struct cc *c, const cJSON *o, const char *key, uint32_t kinds);
 uint8_t op_index(struct cc *c, const cJSON *o);
 uint8_t op_value_or(struct cc *c, const cJSON *o, const char *key, int64_t other, int64_t *imm);
 struct amount op_duration(struct cc *c, const cJSON *v);

@@ -7,6 +7,15 @@
 
 /* ---- control ---- */
 
+/* How often, into a register. */
+static void rounds(struct cc *c, const cJSON *v, uint8_t reg)
+{
+    if (cJSON_IsNumber(v) && v->valuedouble < 0)
+        json_want(c->doc, v, "a number of times from 0 on");
+    compile_value_to(c, v, reg);
+    kind_want(c, v, reg, KIND_NUMBER);
+}
+
 void st_loop(struct cc *c, const cJSON *o, const cJSON *v)
 {
     if (c->nloops == LOOPS_MAX)
@@ -19,7 +28,7 @@ void st_loop(struct cc *c, const cJSON *o, const cJSON *v)
     uint8_t limit = NOREG;
     if (!forever) {
         limit = reg_new(c, v);
-        compile_value_to(c, v, limit);
+        rounds(c, v, limit);
     }
     emit_op(c, OP_CONST, index, 0, 0, 0, 0);
     int top = label_new(c), next = label_new(c), end = label_new(c);
@@ -117,13 +126,13 @@ void st_random(struct cc *c, const cJSON *o, const cJSON *v)
 void st_set(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)v;
-    uint8_t r = op_into(c, o, "set");
+    uint8_t r = op_into(c, o, "set", 0);
     compile_value_to(c, json_need(c->doc, o, "value"), r);
 }
 
 void st_call(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t result = op_into(c, o, "into"), first;
+    uint8_t result = op_into(c, o, "into", KIND_ANY), first;
     uint32_t n;
     int32_t f = op_callee(c, o, v, "call", &first, &n);
     emit_op(c, OP_CALL, first, (int)n, result, f, 0);
@@ -156,7 +165,8 @@ void st_panic(struct cc *c, const cJSON *o, const cJSON *v)
 void st_recover(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)v;
-    uint8_t kind = op_into(c, o, "recover"), value = op_into(c, o, "value");
+    uint8_t kind = op_into(c, o, "recover", KIND_NUMBER),
+            value = op_into(c, o, "value", KIND_NUMBER | KIND_TEXT);
     emit_op(c, OP_RECOVER, kind, value, 0, 0, 0);
 }
 
@@ -175,6 +185,7 @@ void st_assert(struct cc *c, const cJSON *o, const cJSON *v)
              : cJSON_IsString(v) ? v->valuestring
                                  : "false");
     uint8_t r = compile_value(c, v);
+    kind_want(c, v, r, KIND_NUMBER);
     emit_op(c, OP_ASSERT, r, 0, 0, add_string(c, line), 0);
 }
 
@@ -188,7 +199,7 @@ void st_go(struct cc *c, const cJSON *o, const cJSON *v)
         if (index == NOREG)
             index = reg_new(c, v);
         limit = reg_new(c, v);
-        compile_value_to(c, count, limit);
+        rounds(c, count, limit);
         emit_op(c, OP_CONST, index, 0, 0, 0, 0);
         label_place(c, top);
         uint8_t more = reg_new(c, v);

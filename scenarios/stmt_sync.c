@@ -8,18 +8,16 @@
 /* ---- channels ---- */
 
 /* Timers and contexts give channels that the program can only receive from. */
-static void want_sendable(struct cc *c, const cJSON *v)
+static void want_sendable(struct cc *c, const cJSON *v, struct target t)
 {
-    const char *s = json_string(c->doc, v), *dot = strrchr(s, '.');
-    if (dot != NULL && (strcmp(dot, ".C") == 0 || strcmp(dot, ".Done") == 0))
-        json_bad(c->doc, v, false, "\"%.60s\" is receive-only: nobody can send on it or close it",
-                 s);
+    if (t.obj == OBJ_REG)
+        kind_want(c, v, t.reg, KIND(OBJ_CHAN));
 }
 
 void st_send(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    want_sendable(c, v);
     struct target t = op_target(c, v, OBJ_CHAN);
+    want_sendable(c, v, t);
     uint8_t r;
     const cJSON *value = json_member(o, "value");
     if (value != NULL) {
@@ -33,7 +31,7 @@ void st_send(struct cc *c, const cJSON *o, const cJSON *v)
 
 void st_recv(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t x = op_into(c, o, "into"), ok = op_into(c, o, "ok");
+    uint8_t x = op_into(c, o, "into", KIND_ANY), ok = op_into(c, o, "ok", KIND_NUMBER);
     struct target t = op_target(c, v, OBJ_CHAN);
     emit_op(c, OP_RECV, x, ok, t.reg, t.obj, 0);
 }
@@ -41,9 +39,10 @@ void st_recv(struct cc *c, const cJSON *o, const cJSON *v)
 void st_close(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)o;
-    want_sendable(c, v);
     enum object_kind kind = op_kind_named(c, v) == OBJ_FD ? OBJ_FD : OBJ_CHAN;
     struct target t = op_target(c, v, kind);
+    if (kind == OBJ_CHAN)
+        want_sendable(c, v, t);
     emit_op(c, kind == OBJ_FD ? OP_FDCLOSE : OP_CLOSE, 0, 0, t.reg, t.obj, 0);
 }
 
@@ -53,7 +52,7 @@ void st_range(struct cc *c, const cJSON *o, const cJSON *v)
     if (c->nloops == LOOPS_MAX)
         json_bad(c->doc, o, false, "loops nested more than %d deep", LOOPS_MAX);
     uint32_t locals = c->nlocals;
-    uint8_t x = op_into(c, o, "into");
+    uint8_t x = op_into(c, o, "into", KIND_ANY);
     struct target t = op_target(c, v, OBJ_CHAN);
     uint8_t ok = reg_new(c, v);
     int top = label_new(c), end = label_new(c);
@@ -77,9 +76,9 @@ static void select_case(struct cc *c, const cJSON *e, uint32_t at)
     const cJSON *recv = json_member(e, "recv"), *send = json_member(e, "send");
     if ((recv != NULL) == (send != NULL))
         json_bad(c->doc, e, false, "a case is one of \"recv\", \"send\", \"default\"");
-    if (send != NULL)
-        want_sendable(c, send);
     struct target t = op_target(c, recv != NULL ? recv : send, OBJ_CHAN);
+    if (send != NULL)
+        want_sendable(c, send, t);
     uint8_t reg;
     if (send != NULL) {
         const cJSON *value = json_member(e, "value");
@@ -89,8 +88,9 @@ static void select_case(struct cc *c, const cJSON *e, uint32_t at)
         else
             emit_op(c, OP_CONST, reg, 0, 0, 0, 0);
     } else {
-        reg = op_into(c, e, "into");
-        (void)op_into(c, e, "ok"); /* copied from the common register in the case's body */
+        reg = op_into(c, e, "into", KIND_ANY);
+        (void)op_into(c, e, "ok",
+                      KIND_NUMBER); /* copied from the common register in the case's body */
     }
     c->cases[at] = (struct select_case){
         .obj = t.obj, .hreg = t.reg, .reg = reg, .send = send != NULL};
@@ -98,7 +98,7 @@ static void select_case(struct cc *c, const cJSON *e, uint32_t at)
 
 static void select_body(struct cc *c, const cJSON *e, uint8_t ok, int end)
 {
-    uint8_t named = op_into(c, e, "ok");
+    uint8_t named = op_into(c, e, "ok", KIND_NUMBER);
     if (named != NOREG)
         emit_op(c, OP_MOVE, named, ok, 0, 0, 0);
     const cJSON *body = json_member(e, "do");
@@ -157,10 +157,11 @@ void st_select(struct cc *c, const cJSON *o, const cJSON *v)
 void st_make(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)v;
-    uint8_t r = op_into(c, o, "make");
+    uint8_t r = op_into(c, o, "make", 0);
     enum object_kind kind;
     int64_t param;
     compile_make(c, json_need(c->doc, o, "as"), &kind, &param);
+    kind_is(c, r, KIND(kind));
     emit_op(c, OP_MAKE, r, (int)kind, NOREG, 0, kind == OBJ_COND ? param + 1 : param);
 }
 
@@ -182,7 +183,7 @@ void st_unlock(struct cc *c, const cJSON *o, const cJSON *v)
 
 void st_trylock(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t ok = op_into(c, o, "into");
+    uint8_t ok = op_into(c, o, "into", KIND_NUMBER);
     bool rw = op_kind_named(c, v) == OBJ_RWMUTEX;
     struct target t = op_target(c, v, rw ? OBJ_RWMUTEX : OBJ_MUTEX);
     emit_op(c, rw ? OP_TRYWLOCK : OP_TRYLOCK, ok, 0, t.reg, t.obj, 0);
@@ -190,7 +191,7 @@ void st_trylock(struct cc *c, const cJSON *o, const cJSON *v)
 
 void st_tryrlock(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t ok = op_into(c, o, "into");
+    uint8_t ok = op_into(c, o, "into", KIND_NUMBER);
     struct target t = op_target(c, v, OBJ_RWMUTEX);
     emit_op(c, OP_TRYRLOCK, ok, 0, t.reg, t.obj, 0);
 }
@@ -267,7 +268,7 @@ void st_acquire(struct cc *c, const cJSON *o, const cJSON *v)
 
 void st_tryacquire(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t ok = op_into(c, o, "into");
+    uint8_t ok = op_into(c, o, "into", KIND_NUMBER);
     struct target t = op_target(c, v, OBJ_SEMA);
     int64_t imm;
     uint8_t n = op_value_or(c, o, "n", 1, &imm);
@@ -284,7 +285,7 @@ void st_release(struct cc *c, const cJSON *o, const cJSON *v)
 
 void st_pool_get(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t x = op_into(c, o, "into"), ok = op_into(c, o, "ok");
+    uint8_t x = op_into(c, o, "into", KIND_ANY), ok = op_into(c, o, "ok", KIND_NUMBER);
     struct target t = op_target(c, v, OBJ_POOL);
     emit_op(c, OP_POOLGET, x == NOREG ? reg_new(c, v) : x, ok, t.reg, t.obj, 0);
 }
@@ -300,7 +301,7 @@ void st_pool_put(struct cc *c, const cJSON *o, const cJSON *v)
 
 void st_load(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t r = op_into(c, o, "into");
+    uint8_t r = op_into(c, o, "into", KIND_ANY);
     struct target t = op_target(c, v, OBJ_VAR);
     emit_op(c, json_bool_or(c->doc, o, "atomic", false) ? OP_LOADA : OP_LOADP, r, 0, t.reg, t.obj,
             0);
@@ -316,7 +317,7 @@ void st_store(struct cc *c, const cJSON *o, const cJSON *v)
 
 void st_atomic_add(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t r = op_into(c, o, "into");
+    uint8_t r = op_into(c, o, "into", KIND_ANY);
     struct target t = op_target(c, v, OBJ_VAR);
     int64_t imm;
     uint8_t n = op_value_or(c, o, "value", 1, &imm);
@@ -325,7 +326,7 @@ void st_atomic_add(struct cc *c, const cJSON *o, const cJSON *v)
 
 void st_swap(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t r = op_into(c, o, "into");
+    uint8_t r = op_into(c, o, "into", KIND_ANY);
     struct target t = op_target(c, v, OBJ_VAR);
     uint8_t n = compile_value(c, json_need(c->doc, o, "value"));
     emit_op(c, OP_SWAPA, r, n, t.reg, t.obj, 0);
@@ -333,7 +334,7 @@ void st_swap(struct cc *c, const cJSON *o, const cJSON *v)
 
 void st_cas(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t r = op_into(c, o, "into");
+    uint8_t r = op_into(c, o, "into", KIND_ANY);
     struct target t = op_target(c, v, OBJ_VAR);
     uint8_t old = compile_value(c, json_need(c->doc, o, "old"));
     uint8_t new = compile_value(c, json_need(c->doc, o, "new"));
@@ -345,7 +346,7 @@ void st_cas(struct cc *c, const cJSON *o, const cJSON *v)
 void st_pull(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)v;
-    uint8_t r = op_into(c, o, "pull"), first;
+    uint8_t r = op_into(c, o, "pull", KIND(OBJ_CORO)), first;
     uint32_t n;
     int32_t f = op_callee(c, o, json_need(c->doc, o, "from"), "pull", &first, &n);
     emit_op(c, OP_CORONEW, r, first, (int)n, f, 0);
@@ -353,7 +354,7 @@ void st_pull(struct cc *c, const cJSON *o, const cJSON *v)
 
 void st_next(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t x = op_into(c, o, "into"), ok = op_into(c, o, "ok");
+    uint8_t x = op_into(c, o, "into", KIND_ANY), ok = op_into(c, o, "ok", KIND_NUMBER);
     struct target t = op_target(c, v, OBJ_CORO);
     emit_op(c, OP_CORONEXT, x, ok, t.reg, t.obj, 0);
 }
@@ -366,7 +367,7 @@ void st_stop_pull(struct cc *c, const cJSON *o, const cJSON *v)
 
 void st_yield(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t more = op_into(c, o, "into");
+    uint8_t more = op_into(c, o, "into", KIND_NUMBER);
     uint8_t r = compile_value(c, v);
     emit_op(c, OP_YIELD, r, more, 0, 0, 0);
 }
@@ -389,6 +390,20 @@ static uint32_t format_args(struct cc *c, const cJSON *at, const char *s)
     return n;
 }
 
+/* %s prints what recover gave. */
+static void want_texts(struct cc *c, const char *s, uint8_t reg, const cJSON *args)
+{
+    const cJSON *arg = args != NULL ? args->child : NULL;
+    for (; arg != NULL && *s != 0; s++) {
+        if (*s != '%' || *++s == '%')
+            continue;
+        if (*s == 's')
+            kind_want(c, arg, reg, KIND_TEXT);
+        arg = arg->next;
+        reg++;
+    }
+}
+
 void st_print(struct cc *c, const cJSON *o, const cJSON *v)
 {
     const char *s = json_string(c->doc, v);
@@ -401,6 +416,7 @@ void st_print(struct cc *c, const cJSON *o, const cJSON *v)
     uint8_t first = op_arguments(c, json_member(o, "args"), &n);
     if (n != wanted)
         json_bad(c->doc, v, false, "the format takes %u arguments, got %u", wanted, n);
+    want_texts(c, line, first, json_member(o, "args"));
     emit_op(c, OP_PRINT, first, (int)n, 0, add_string(c, line), 0);
 }
 

@@ -55,8 +55,11 @@ void st_cgo_callback(struct cc *c, const cJSON *o, const cJSON *v)
     uint8_t arg = op_value_or(c, o, "arg", 0, &imm);
     if (arg == NOREG) {
         arg = reg_new(c, v);
+        kind_is(c, arg, KIND_NUMBER);
         emit_op(c, OP_CONST, arg, 0, 0, 0, imm);
     }
+    func_use(c, f);
+    kind_pass(c, arg, f, 0);
     emit_op(c, OP_CGOCB, foreign, a.b, arg, f, a.imm);
 }
 
@@ -76,7 +79,7 @@ void st_free(struct cc *c, const cJSON *o, const cJSON *v)
 void st_gomaxprocs(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)v;
-    uint8_t old = op_into(c, o, "into");
+    uint8_t old = op_into(c, o, "into", KIND_NUMBER);
     int64_t imm;
     uint8_t n = op_value_or(c, o, "gomaxprocs", 0, &imm);
     emit_op(c, OP_GOMAXPROCS, old, n, 0, 0, imm);
@@ -85,7 +88,7 @@ void st_gomaxprocs(struct cc *c, const cJSON *o, const cJSON *v)
 void st_leak_profile(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)v;
-    emit_op(c, OP_LEAKS, op_into(c, o, "leak_profile"), 0, 0, 0, 0);
+    emit_op(c, OP_LEAKS, op_into(c, o, "leak_profile", KIND_NUMBER), 0, 0, 0, 0);
 }
 
 static void plain(struct cc *c, const cJSON *v, enum op op)
@@ -112,7 +115,7 @@ PLAIN(st_read_mem_stats, OP_READMEM)
 void st_timer(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)v;
-    uint8_t t = op_into(c, o, "timer");
+    uint8_t t = op_into(c, o, "timer", KIND(OBJ_TIMER));
     struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
     emit_op(c, OP_TIMER, t, a.b, NOREG, -1, a.imm);
 }
@@ -120,16 +123,18 @@ void st_timer(struct cc *c, const cJSON *o, const cJSON *v)
 /* time.AfterFunc */
 void st_after_func(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t t = op_into(c, o, "timer");
+    uint8_t t = op_into(c, o, "timer", KIND(OBJ_TIMER));
     const char *name = json_string(c->doc, v);
     int32_t f = func_find(c, name);
     if (f < 0 || c->defs[f].nparams > 1)
         json_want(c->doc, v, "the name of a function with at most one parameter");
     struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
     uint8_t arg = NOREG;
+    func_use(c, f);
     if (c->defs[f].nparams == 1) {
         arg = reg_new(c, v);
         compile_value_to(c, json_need(c->doc, o, "arg"), arg);
+        kind_pass(c, arg, f, 0);
     }
     emit_op(c, OP_TIMER, t, a.b, arg, f, a.imm);
 }
@@ -137,28 +142,28 @@ void st_after_func(struct cc *c, const cJSON *o, const cJSON *v)
 void st_ticker(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)v;
-    uint8_t t = op_into(c, o, "ticker");
+    uint8_t t = op_into(c, o, "ticker", KIND(OBJ_TIMER));
     struct amount a = op_drawn(c, json_need(c->doc, o, "every"));
     emit_op(c, OP_TICKER, t, a.b, 0, 0, a.imm);
 }
 
 void st_after(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t ch = op_into(c, o, "into");
+    uint8_t ch = op_into(c, o, "into", KIND_RECV);
     struct amount a = op_drawn(c, v);
     emit_op(c, OP_AFTER, ch == NOREG ? reg_new(c, v) : ch, a.b, 0, 0, a.imm);
 }
 
 void st_stop(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t ok = op_into(c, o, "into");
+    uint8_t ok = op_into(c, o, "into", KIND_NUMBER);
     struct target t = op_target(c, v, OBJ_TIMER);
     emit_op(c, OP_TSTOP, ok, 0, t.reg, t.obj, 0);
 }
 
 void st_reset(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t ok = op_into(c, o, "into");
+    uint8_t ok = op_into(c, o, "into", KIND_NUMBER);
     struct target t = op_target(c, v, OBJ_TIMER);
     struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
     emit_op(c, OP_TRESET, ok, a.b, t.reg, t.obj, a.imm);
@@ -168,7 +173,10 @@ void st_context(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)v;
     const cJSON *parent = json_member(o, "parent"), *timeout = json_member(o, "timeout");
-    uint8_t ctx = op_into(c, o, "context"), p = parent != NULL ? compile_value(c, parent) : NOREG;
+    uint8_t ctx = op_into(c, o, "context", KIND(OBJ_CONTEXT)),
+            p = parent != NULL ? compile_value(c, parent) : NOREG;
+    if (p != NOREG)
+        kind_want(c, parent, p, KIND(OBJ_CONTEXT));
     if (timeout == NULL) {
         emit_op(c, OP_CTXNEW, ctx, p, 0, 0, 0);
         return;
@@ -187,14 +195,14 @@ void st_cancel(struct cc *c, const cJSON *o, const cJSON *v)
 
 void st_read(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t n = op_into(c, o, "into"), t = op_into(c, o, "time");
+    uint8_t n = op_into(c, o, "into", KIND_NUMBER), t = op_into(c, o, "time", KIND_NUMBER);
     struct target fd = op_target(c, v, OBJ_FD);
     emit_op(c, OP_FDREAD, n, t, fd.reg, fd.obj, 0);
 }
 
 void st_write(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    uint8_t r = op_into(c, o, "into");
+    uint8_t r = op_into(c, o, "into", KIND_NUMBER);
     struct target fd = op_target(c, v, OBJ_FD);
     int64_t imm;
     uint8_t n = op_value_or(c, o, "value", 0, &imm);
@@ -204,7 +212,7 @@ void st_write(struct cc *c, const cJSON *o, const cJSON *v)
 void st_poll(struct cc *c, const cJSON *o, const cJSON *v)
 {
     static const char *const modes[] = {"read", "write", NULL};
-    uint8_t r = op_into(c, o, "into");
+    uint8_t r = op_into(c, o, "into", KIND_NUMBER);
     int mode = op_choice(c, o, "for", modes) + 1;
     struct target fd = op_target(c, v, OBJ_FD);
     emit_op(c, OP_FDWAIT, r, mode, fd.reg, fd.obj, 0);

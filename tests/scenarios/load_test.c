@@ -153,7 +153,7 @@ TEST_CASE(Top, Keys)
          "f.json:2:2: unknown key \"proc\"; did you mean \"procs\"?");
     says("{\"name\": \"n\", \"xyzzy\": 1}", "f.json:1:15: unknown key \"xyzzy\"");
     says("{\"name\": \"n\", \"why\": \"w\", \"procs\": 0}",
-         "f.json:1:36: want a number from 1 to 1024, got 0");
+         "f.json:1:36: want a number from 1 to 65000, got 0");
     says("{\"name\": \"n\", \"why\": \"w\", \"procs\": 1.5}",
          "f.json:1:36: want a whole number between -2^53 and 2^53, got 1.5");
     says("{\"name\": \"n\", \"why\": \"w\", \"procs\": 1e300}",
@@ -247,30 +247,199 @@ TEST_CASE(Statements, Mistakes)
 
 TEST_CASE(Statements, NeverReached)
 {
-    const char *want = "never reached: the statement before does not come back";
-    CHECK_HAS(main_says("", "", "{\"return\": null}, {\"gosched\": true}"), want);
-    CHECK_HAS(
-        main_says("", "", "{\"loop\": \"forever\", \"do\": [{\"gosched\": true}]}, {\"gc\": true}"),
-        want);
-    CHECK_HAS(
-        main_says("", "",
-                  "{\"if\": \"1\", \"then\": [{\"exit\": 0}], \"else\": [{\"panic\": \"x\"}]}, "
-                  "{\"gc\": true}"),
-        want);
     CHECK_STR(
-        main_says("", "", "{\"loop\": \"forever\", \"do\": [{\"break\": true}]}, {\"gc\": true}"),
+        main_says("\"c\": \"chan\"", "", "{\"return\": null}, {\"gc\": true}"),
+        "f.json:2:28: {\"gc\": true} is never reached: the \"return\" before does not come back");
+    CHECK_STR(
+        main_says("\"c\": \"chan\"", "",
+                  "{\"loop\": \"forever\", \"do\": [{\"gosched\": true}]}, {\"gc\": true}"),
+        "f.json:2:58: {\"gc\": true} is never reached: the \"loop\" before does not come back");
+    CHECK_STR(main_says("\"c\": \"chan\"", "",
+                        "{\"if\": \"1\", \"then\": [{\"exit\": 0}], \"else\": [{\"panic\": "
+                        "\"x\"}]}, {\"gc\": true}"),
+              "f.json:2:72: {\"gc\": true} is never reached: the \"if\" before does not come back");
+    CHECK_STR(
+        main_says("\"c\": \"chan\"", "", "{\"select\": []}, {\"gc\": true}"),
+        "f.json:2:26: {\"gc\": true} is never reached: the \"select\" before does not come back");
+    CHECK_STR(
+        main_says("\"c\": \"chan\"", "",
+                  "{\"select\": [{\"recv\": \"c\", \"do\": [{\"return\": null}]}, {\"default\": "
+                  "[{\"exit\": 0}]}]}, {\"gc\": true}"),
+        "f.json:2:93: {\"gc\": true} is never reached: the \"select\" before does not come back");
+    CHECK_STR(
+        main_says("\"c\": \"chan\"", "",
+                  "{\"random\": [{\"do\": [{\"return\": null}]}, {\"weight\": 0, \"do\": []}]}, "
+                  "{\"gc\": true}"),
+        "f.json:2:77: {\"gc\": true} is never reached: the \"random\" before does not come back");
+    CHECK_STR(
+        main_says("\"c\": \"chan\"", "",
+                  "{\"while\": true, \"do\": [{\"gosched\": true}]}, {\"gc\": true}"),
+        "f.json:2:54: {\"gc\": true} is never reached: the \"while\" before does not come back");
+    CHECK_STR(
+        main_says("\"c\": \"chan\"", "",
+                  "{\"while\": 1, \"do\": [{\"gosched\": true}]}, {\"gc\": true}"),
+        "f.json:2:51: {\"gc\": true} is never reached: the \"while\" before does not come back");
+    CHECK_STR(
+        main_says("\"c\": \"chan\"", "",
+                  "{\"while\": \"1\", \"do\": [{\"gosched\": true}]}, {\"gc\": true}"),
+        "f.json:2:53: {\"gc\": true} is never reached: the \"while\" before does not come back");
+    CHECK_STR(
+        main_says("\"c\": \"chan\"", "",
+                  "{\"while\": \"true\", \"do\": [{\"gosched\": true}]}, {\"gc\": true}"),
+        "f.json:2:56: {\"gc\": true} is never reached: the \"while\" before does not come back");
+    CHECK_STR(
+        main_says("\"c\": \"chan\"", "",
+                  "{\"span\": \"s\", \"do\": [{\"return\": null}]}, {\"gc\": true}"),
+        "f.json:2:51: {\"gc\": true} is never reached: the \"span\" before does not come back");
+    CHECK_STR(main_says("\"c\": \"chan\"", "",
+                        "{\"loop\": \"forever\", \"do\": [{\"break\": true}]}, {\"gc\": true}"),
+              "");
+    CHECK_STR(main_says("\"c\": \"chan\"", "",
+                        "{\"while\": true, \"do\": [{\"if\": \"rand(2)\", \"then\": [{\"break\": "
+                        "true}]}]}, {\"gc\": true}"),
+              "");
+    CHECK_STR(main_says("\"c\": \"chan\"", "",
+                        "{\"while\": \"rand(2)\", \"do\": [{\"gosched\": true}]}, {\"gc\": true}"),
+              "");
+    CHECK_STR(main_says("\"c\": \"chan\"", "",
+                        "{\"select\": [{\"recv\": \"c\", \"do\": [{\"return\": null}]}, "
+                        "{\"default\": []}]}, {\"gc\": true}"),
+              "");
+    CHECK_STR(main_says("\"c\": \"chan\"", "", "{\"select\": [{\"recv\": \"c\"}]}, {\"gc\": true}"),
+              "");
+    CHECK_STR(
+        main_says("\"c\": \"chan\"", "",
+                  "{\"random\": [{\"do\": [{\"return\": null}]}, {\"do\": []}]}, {\"gc\": true}"),
         "");
 }
 
-TEST_CASE(Statements, ReceiveOnly)
+TEST_CASE(Functions, NobodyCalls)
+{
+    CHECK_STR(
+        main_says("", "\"f\": []", ""),
+        "f.json:4:11: nothing that main comes to starts or calls \"f\"; {\"go\": \"f\"} does");
+    CHECK_STR(
+        main_says("", "\"f\": [{\"call\": \"f\"}]", ""),
+        "f.json:4:11: nothing that main comes to starts or calls \"f\"; {\"go\": \"f\"} does");
+    CHECK_STR(
+        main_says("", "\"f\": [{\"go\": \"g\"}], \"g\": [{\"go\": [{\"call\": \"f\"}]}]", ""),
+        "f.json:4:11: nothing that main comes to starts or calls \"f\"; {\"go\": \"f\"} does");
+    CHECK_STR(
+        main_says("", "\"f\": [{\"go\": \"g\"}], \"g\": []", "{\"go\": [{\"defer\": \"f\"}]}"), "");
+    CHECK_STR(main_says("", "\"f\": []", "{\"after_func\": \"f\", \"after\": \"1s\"}"), "");
+    CHECK_STR(
+        main_says("", "\"f\": {\"params\": [\"a\"], \"do\": []}", "{\"cgo_callback\": \"f\"}"), "");
+    CHECK_STR(main_says("", "\"f\": [{\"yield\": 1}]", "{\"pull\": \"it\", \"from\": \"f\"}"), "");
+}
+
+TEST_CASE(Kinds, ReceiveOnly)
 {
     CHECK_STR(main_says("", "", "{\"timer\": \"t\", \"after\": \"1s\"}, {\"send\": \"t.C\"}"),
-              "f.json:2:50: \"t.C\" is receive-only: nobody can send on it or close it");
-    CHECK_HAS(main_says("", "", "{\"context\": \"c\"}, {\"close\": \"c.Done\"}"), "receive-only");
-    CHECK_HAS(main_says("", "",
-                        "{\"timer\": \"t\", \"after\": \"1s\"}, "
-                        "{\"select\": [{\"send\": \"t.C\", \"value\": 1}]}"),
-              "receive-only");
+              "f.json:2:50: \"t.C\" is receive-only: nobody can send on it or close it; a channel "
+              "for that comes from {\"make\": ..., \"as\": \"chan\"}");
+    CHECK_STR(main_says("", "", "{\"context\": \"c\"}, {\"close\": \"c.Done\"}"),
+              "f.json:2:38: \"c.Done\" is receive-only: nobody can send on it or close it; a "
+              "channel for that comes from {\"make\": ..., \"as\": \"chan\"}");
+    CHECK_STR(main_says("", "",
+                        "{\"timer\": \"t\", \"after\": \"1s\"}, {\"select\": [{\"send\": \"t.C\", "
+                        "\"value\": 1}]}"),
+              "f.json:2:62: \"t.C\" is receive-only: nobody can send on it or close it; a channel "
+              "for that comes from {\"make\": ..., \"as\": \"chan\"}");
+    CHECK_STR(
+        main_says("", "", "{\"after\": \"1ms\", \"into\": \"t\"}, {\"send\": \"t\", \"value\": 1}"),
+        "f.json:2:50: \"t\" is receive-only: nobody can send on it or close it; a channel for that "
+        "comes from {\"make\": ..., \"as\": \"chan\"}");
+    CHECK_STR(main_says("", "",
+                        "{\"timer\": \"t\", \"after\": \"1s\"}, {\"set\": \"x\", \"value\": "
+                        "\"t.C\"}, {\"set\": \"y\", \"value\": \"x\"}, {\"close\": \"y\"}"),
+              "f.json:2:109: \"y\" is receive-only: nobody can send on it or close it; a channel "
+              "for that comes from {\"make\": ..., \"as\": \"chan\"}");
+    CHECK_STR(main_says("", "",
+                        "{\"timer\": \"t\", \"after\": \"1s\"}, {\"go\": [{\"set\": \"x\", "
+                        "\"value\": \"t.C\"}, {\"go\": [{\"send\": \"x\"}]}]}"),
+              "f.json:2:96: \"x\" is receive-only: nobody can send on it or close it; a channel "
+              "for that comes from {\"make\": ..., \"as\": \"chan\"}");
+    CHECK_STR(main_says("", "\"f\": {\"params\": [\"q\"], \"do\": [{\"close\": \"q\"}]}",
+                        "{\"timer\": \"t\", \"after\": \"1s\"}, {\"go\": \"f\", \"args\": "
+                        "[\"t.C\"]}, {\"call\": \"f\", \"args\": [\"t.C\"]}"),
+              "f.json:4:51: \"q\" is receive-only: nobody can send on it or close it; a channel "
+              "for that comes from {\"make\": ..., \"as\": \"chan\"}");
+    CHECK_STR(main_says("\"c\": \"chan\"",
+                        "\"f\": {\"params\": [\"q\"], \"do\": [{\"close\": \"q\"}]}",
+                        "{\"timer\": \"t\", \"after\": \"1s\"}, {\"go\": \"f\", \"args\": "
+                        "[\"t.C\"]}, {\"call\": \"f\", \"args\": [\"c\"]}"),
+              "");
+    CHECK_STR(main_says("\"c\": \"chan\"", "",
+                        "{\"timer\": \"t\", \"after\": \"1s\"}, {\"set\": \"x\", \"value\": "
+                        "\"t.C\"}, {\"set\": \"x\", \"value\": \"c\"}, {\"send\": \"x\"}"),
+              "");
+    CHECK_STR(main_says("\"c\": \"chan\"", "",
+                        "{\"timer\": \"t\", \"after\": \"1s\"}, {\"send\": \"c\", \"value\": "
+                        "\"t.C\"}, {\"recv\": \"c\", \"into\": \"x\"}, {\"send\": \"x\"}"),
+              "");
+}
+
+TEST_CASE(Kinds, OfValues)
+{
+    CHECK_STR(main_says("", "", "{\"set\": \"x\", \"value\": 5}, {\"send\": \"x\"}"),
+              "f.json:2:45: want a chan, got a number: \"x\"; {\"make\": ..., \"as\": \"chan\"} "
+              "makes one");
+    CHECK_STR(main_says("", "", "{\"set\": \"x\", \"value\": \"now()\"}, {\"recv\": \"x\"}"),
+              "f.json:2:51: want a chan, got a number: \"x\"; {\"make\": ..., \"as\": \"chan\"} "
+              "makes one");
+    CHECK_STR(main_says("", "", "{\"loop\": 2, \"index\": \"i\", \"do\": [{\"lock\": \"i\"}]}"),
+              "f.json:2:52: want a mutex, got a number: \"i\"; {\"make\": ..., \"as\": \"mutex\"} "
+              "makes one");
+    CHECK_STR(main_says("\"m\": \"mutex\"",
+                        "\"f\": {\"params\": [\"q\"], \"do\": [{\"send\": \"q\"}]}",
+                        "{\"go\": \"f\", \"args\": [\"m\"]}"),
+              "f.json:4:50: want a chan, got a mutex: \"q\"; {\"make\": ..., \"as\": \"chan\"} "
+              "makes one");
+    CHECK_STR(main_says("", "\"f\": {\"params\": [\"q\"], \"do\": [{\"wait\": \"q\"}]}",
+                        "{\"after_func\": \"f\", \"after\": \"1s\", \"arg\": 7}"),
+              "f.json:4:50: want a waitgroup, got a number: \"q\"; {\"make\": ..., \"as\": "
+              "\"waitgroup\"} makes one");
+    CHECK_STR(main_says("", "", "{\"timer\": \"t\", \"after\": \"1s\"}, {\"send\": \"t\"}"),
+              "f.json:2:50: want a chan, got a timer: \"t\"; {\"make\": ..., \"as\": \"chan\"} "
+              "makes one");
+    CHECK_STR(main_says("", "", "{\"make\": \"c\", \"as\": \"chan\"}, {\"stop\": \"c\"}"),
+              "f.json:2:48: want a timer, got a chan: \"c\"");
+    CHECK_STR(main_says("\"c\": \"chan\"", "", "{\"context\": \"x\", \"parent\": \"c\"}"),
+              "f.json:2:37: want a context, got a chan: \"c\"");
+    CHECK_STR(main_says("\"m\": \"mutex\"", "", "{\"if\": \"m + 1\", \"then\": []}"),
+              "f.json:2:17: want a number, got a mutex: \"m + 1\"");
+    CHECK_STR(main_says("\"m\": \"mutex\"", "", "{\"while\": \"m\", \"do\": []}"),
+              "f.json:2:20: want a number, got a mutex: \"m\"");
+    CHECK_STR(main_says("\"m\": \"mutex\"", "", "{\"assert\": \"1 && m\"}"),
+              "f.json:2:21: want a number, got a mutex: \"1 && m\"");
+    CHECK_STR(main_says("\"m\": \"mutex\"", "", "{\"sleep\": \"m\"}"),
+              "f.json:2:20: want a number, got a mutex: \"m\"");
+    CHECK_STR(main_says("\"m\": \"mutex\"", "", "{\"set\": \"x\", \"value\": \"len(m)\"}"),
+              "f.json:2:32: want a channel at character 6 of the expression \"len(m)\"");
+    CHECK_STR(main_says("", "", "{\"loop\": -5, \"do\": []}"),
+              "f.json:2:19: want a number of times from 0 on, got -5");
+    CHECK_STR(main_says("", "", "{\"go\": [], \"count\": -1}"),
+              "f.json:2:30: want a number of times from 0 on, got -1");
+    CHECK_STR(main_says("", "", "{\"print\": \"%s\", \"args\": [\"7\"]}"),
+              "f.json:2:35: want a text of recover, got a number: \"7\"");
+    CHECK_STR(main_says("", "", "{\"print\": \"%% %d %s\", \"args\": [1, 7]}"),
+              "f.json:2:44: want a text of recover, got a number: 7");
+    CHECK_STR(main_says("", "",
+                        "{\"recover\": \"k\", \"value\": \"v\"}, {\"print\": \"%s %d\", \"args\": "
+                        "[\"v\", \"k\"]}"),
+              "");
+    CHECK_STR(main_says("\"c\": \"chan\"", "",
+                        "{\"set\": \"x\", \"value\": \"nil\"}, {\"go\": [{\"recv\": \"x\"}]}, "
+                        "{\"assert\": \"x != c\"}"),
+              "");
+    CHECK_STR(main_says("\"v\": \"var\", \"c\": \"chan\"", "",
+                        "{\"store\": \"v\", \"value\": \"c\"}, {\"load\": \"v\", \"into\": \"x\"}, "
+                        "{\"send\": \"x\"}"),
+              "");
+    CHECK_STR(main_says("\"c\": \"chan\"", "",
+                        "{\"set\": \"x\", \"value\": 0}, {\"if\": \"x == 0\", \"then\": [{\"set\": "
+                        "\"x\", \"value\": \"c\"}]}, {\"send\": \"x\"}"),
+              "");
 }
 
 TEST_CASE(Statements, Select)
