@@ -291,6 +291,10 @@ TEST_CASE(Statements, NeverReached)
         main_says("\"c\": \"chan\"", "",
                   "{\"span\": \"s\", \"do\": [{\"return\": null}]}, {\"gc\": true}"),
         "f.json:2:51: {\"gc\": true} is never reached: the \"span\" before does not come back");
+}
+
+TEST_CASE(Statements, StillReached)
+{
     CHECK_STR(main_says("\"c\": \"chan\"", "",
                         "{\"loop\": \"forever\", \"do\": [{\"break\": true}]}, {\"gc\": true}"),
               "");
@@ -406,6 +410,10 @@ TEST_CASE(Kinds, OfValues)
               "f.json:2:48: want a timer, got a chan: \"c\"");
     CHECK_STR(main_says("\"c\": \"chan\"", "", "{\"context\": \"x\", \"parent\": \"c\"}"),
               "f.json:2:37: want a context, got a chan: \"c\"");
+}
+
+TEST_CASE(Kinds, OfOperands)
+{
     CHECK_STR(main_says("\"m\": \"mutex\"", "", "{\"if\": \"m + 1\", \"then\": []}"),
               "f.json:2:17: want a number, got a mutex: \"m + 1\"");
     CHECK_STR(main_says("\"m\": \"mutex\"", "", "{\"while\": \"m\", \"do\": []}"),

@@ -23,7 +23,8 @@ except ImportError:
 MINIMAL = {"name": "n", "why": "w", "main": []}
 # What a schema can see to be wrong.
 WRONG = [
-    {"proc": 1}, {"procs": 0}, {"procs": 65001}, {"expect": {"makespan": "< 5"}}, {"procs": "two"}, {"until": "5"}, {"profile": "go1.12"},
+    {"proc": 1}, {"procs": 0}, {"procs": 65001},
+    {"expect": {"makespan": "< 5"}}, {"procs": "two"}, {"until": "5"}, {"profile": "go1.12"},
     {"objects": {"c": "channel"}}, {"objects": {"a b": "mutex"}}, {"rules": {"no_such": 1}},
     {"main": [{"gosched": 1}]}, {"main": [{"send": "c", "valu": 1}]}, {"main": [{}]},
     {"main": [{"loop": 3}]}, {"main": [{"cpu": {"exp": "1us", "uniform": ["1us", "2us"]}}]},
