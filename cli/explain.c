@@ -7,7 +7,7 @@
 
 #include "run/analysis.h"
 
-enum { NS = 1000, OTHERS_MAX = 6, LINES_MAX = 400 };
+enum { NS = 1000, OTHERS_MAX = 6, PAUSES_MAX = 3, LINES_MAX = 400, MS_MAX = UINT16_MAX + 1 };
 
 /* ---- first run: which goroutine, from when to when ---- */
 
@@ -69,7 +69,7 @@ static void find_sink(void *arg, const struct event_rec *recs, size_t count)
 struct lane {       /* a P */
     uint32_t g;     /* runs here, 0: nobody */
     uint64_t since; /* ps */
-    bool idle, throttled;
+    bool idle, throttled, off_cpu;
 };
 
 struct other { /* somebody who ran on our P while we were runnable */
@@ -77,10 +77,28 @@ struct other { /* somebody who ran on our P while we were runnable */
     uint64_t ran; /* ps */
 };
 
+struct pause {         /* our P was throttled */
+    uint64_t from, to; /* ps */
+};
+
+enum { WHY_SPINNING = 1 }; /* of EV_M_CREATE: to look for work, MSTART_SPINNING */
+enum m_state { M_OTHER, M_MADE, M_LOOKS };
+
+/* Why nobody else took it while it was runnable, as far as records tell. */
+struct thieves {
+    int looking;        /* Ms that looked for work when it became runnable */
+    int making;         /* threads that had been made then, and did not run yet */
+    uint64_t came;      /* when the first M came to look after that, ps; 0: none did */
+    uint64_t idle_from; /* when the first other P was idle meanwhile, ps */
+    uint64_t idle_ps;   /* of all of them together */
+    bool next;          /* in runnext */
+};
+
 struct watch {
     const struct program *program;
     uint32_t g;
-    uint64_t from, to; /* ns */
+    uint64_t from, to;  /* ns */
+    int64_t backoff_ns; /* the profile's runnext_backoff_ns */
     struct lane *lanes;
     size_t nlanes;
     struct map names; /* goroutine -> group (a) */
@@ -92,7 +110,13 @@ struct watch {
     bool global; /* runnable in the global queue */
     struct other others[OTHERS_MAX];
     int nothers;
-    uint64_t idle_ps, throttled_ps; /* of other Ps, of our P, while runnable */
+    struct thieves thieves;
+    struct pause pauses[PAUSES_MAX]; /* the first ones of this stretch */
+    int npauses;
+    uint64_t throttled_ps, off_cpu_ps; /* of our P */
+    unsigned char ms[MS_MAX];          /* enum m_state */
+    int looking, making;               /* how many of them */
+    uint64_t now;                      /* ps */
     int lines;
 };
 
@@ -142,18 +166,44 @@ static void add_other(struct watch *w, uint32_t g, uint64_t ran)
     w->others[w->nothers++] = (struct other){g, ran};
 }
 
+static void add_pause(struct watch *w, uint64_t from, uint64_t to)
+{
+    w->throttled_ps += to - from;
+    if (w->npauses > 0 && w->npauses <= PAUSES_MAX && w->pauses[w->npauses - 1].to == from)
+        w->pauses[w->npauses - 1].to = to;
+    else if (w->npauses++ < PAUSES_MAX)
+        w->pauses[w->npauses - 1] = (struct pause){from, to};
+}
+
+static void of_our_lane(struct watch *w, const struct lane *l, uint64_t from, uint64_t to)
+{
+    if (l->throttled) {
+        add_pause(w, from, to);
+        return;
+    }
+    if (l->off_cpu)
+        w->off_cpu_ps += to - from;
+    if (l->g != 0)
+        add_other(w, l->g, to - from);
+}
+
+static void of_idle_lane(struct thieves *t, uint64_t from, uint64_t to)
+{
+    if (t->idle_ps == 0 || from < t->idle_from)
+        t->idle_from = from;
+    t->idle_ps += to - from;
+}
+
 /* Whoever ran on this P stops; what of it overlaps our waiting counts. */
 static void lane_stops(struct watch *w, uint32_t p, uint64_t now)
 {
     struct lane *l = lane(w, p);
     uint64_t from = later(l->since, w->since);
     if (now > from && (w->state == RUNNABLE || w->state == RUNNING)) {
-        if (l->idle && p != w->p)
-            w->idle_ps += now - from;
-        else if (l->throttled && p == w->p)
-            w->throttled_ps += now - from;
-        else if (l->g != 0 && p == w->p)
-            add_other(w, l->g, now - from);
+        if (p == w->p)
+            of_our_lane(w, l, from, now);
+        else if (l->idle)
+            of_idle_lane(&w->thieves, from, now);
     }
     l->since = now;
     l->g = 0;
@@ -180,8 +230,49 @@ static void catch_up(struct watch *w, uint64_t now)
 
 static void print_throttled(const struct watch *w)
 {
-    if (w->throttled_ps > 0)
-        printf("; the P was throttled for %s of it", time_text((int64_t)(w->throttled_ps / NS)));
+    if (w->npauses > 0)
+        printf("; P%u was throttled", w->p);
+    for (int i = 0; i < w->npauses && i < PAUSES_MAX; i++)
+        printf("%s from %s until %s", i > 0 ? "," : "",
+               time_text((int64_t)(w->pauses[i].from / NS)),
+               time_text((int64_t)(w->pauses[i].to / NS)));
+    if (w->npauses > PAUSES_MAX)
+        printf(" and %d more, %s in all", w->npauses - PAUSES_MAX,
+               time_text((int64_t)(w->throttled_ps / NS)));
+    if (w->off_cpu_ps > 0)
+        printf("; its thread had no CPU for %s", time_text((int64_t)(w->off_cpu_ps / NS)));
+}
+
+static void print_looking(int n)
+{
+    printf("%d M%s looking for work already", n, n > 1 ? "s were" : " was");
+}
+
+/* Other Ps were idle: why did nobody come? */
+static void print_thieves(const struct watch *w)
+{
+    const struct thieves *t = &w->thieves;
+    if (t->idle_ps == 0) {
+        fputs("; no other P was idle", stdout);
+        if (t->looking > 0) {
+            fputs(", ", stdout);
+            print_looking(t->looking);
+        }
+        return;
+    }
+    printf("; other Ps were idle from %s on, for %s together, and did not take it: ",
+           time_text((int64_t)(t->idle_from / NS)), time_text((int64_t)(t->idle_ps / NS)));
+    if (t->next && !w->global)
+        printf("it was in runnext, which thieves take last and leave to a running P for %s; ",
+               time_text(w->backoff_ns));
+    if (t->looking > 0)
+        print_looking(t->looking);
+    else if (t->making > 0)
+        fputs("the thread that was to look for work was still being made", stdout);
+    else if (t->came != 0)
+        printf("no M was spinning, the next came at %s", time_text((int64_t)(t->came / NS)));
+    else
+        fputs("no M was spinning, and none came", stdout);
 }
 
 static void print_runnable(const struct watch *w)
@@ -193,11 +284,7 @@ static void print_runnable(const struct watch *w)
     if (!w->global)
         print_others(w);
     print_throttled(w);
-    if (w->idle_ps > 0)
-        printf("; other Ps were idle for %s together and did not take it",
-               time_text((int64_t)(w->idle_ps / NS)));
-    else
-        fputs("; no other P was idle", stdout);
+    print_thieves(w);
 }
 
 static void print_state(struct watch *w, uint64_t now)
@@ -235,7 +322,9 @@ static void turn(struct watch *w, const struct event_rec *r, int state)
     w->since = r->time;
     w->p = r->p;
     w->nothers = 0;
-    w->idle_ps = w->throttled_ps = 0;
+    w->npauses = 0;
+    w->throttled_ps = w->off_cpu_ps = 0;
+    w->thieves = (struct thieves){.looking = w->looking, .making = w->making};
     w->by = 0;
     w->global = false;
 }
@@ -243,7 +332,10 @@ static void turn(struct watch *w, const struct event_rec *r, int state)
 static void of_ours(struct watch *w, const struct event_rec *r)
 {
     switch ((enum event_type)r->type) {
-    case EV_G_CREATE: turn(w, r, RUNNABLE); break;
+    case EV_G_CREATE:
+        turn(w, r, RUNNABLE);
+        w->thieves.next = true;
+        break;
     case EV_G_START: turn(w, r, RUNNING); break;
     case EV_G_PARK:
         turn(w, r, WAITING);
@@ -252,6 +344,7 @@ static void of_ours(struct watch *w, const struct event_rec *r)
     case EV_G_READY:
         w->by = r->b;
         turn(w, r, RUNNABLE);
+        w->thieves.next = r->c == 1;
         break;
     case EV_G_GOSCHED:
     case EV_G_PREEMPT:
@@ -268,8 +361,19 @@ static void of_ours(struct watch *w, const struct event_rec *r)
     }
 }
 
+/* Ps from..to-1 are new, or to..from-1 gone. */
+static void resized(struct watch *w, uint32_t from, uint32_t to, uint64_t now)
+{
+    for (uint32_t p = from < to ? from : to; p < (from < to ? to : from); p++) {
+        lane_stops(w, p, now);
+        lane(w, p)->idle = p < to;
+    }
+}
+
 static void of_lanes(struct watch *w, const struct event_rec *r)
 {
+    if (r->type == EV_P_RESIZE)
+        resized(w, r->b, r->c, r->time);
     if (r->p == EVENT_NO_P)
         return;
     switch ((enum event_type)r->type) {
@@ -285,6 +389,7 @@ static void of_lanes(struct watch *w, const struct event_rec *r)
     case EV_P_STOP:
         lane_stops(w, r->p, r->time);
         lane(w, r->p)->idle = r->type == EV_P_STOP;
+        lane(w, r->p)->throttled = lane(w, r->p)->off_cpu = false; /* another M's affair */
         break;
     case EV_THROTTLE_ON:
     case EV_THROTTLE_OFF: {
@@ -294,8 +399,53 @@ static void of_lanes(struct watch *w, const struct event_rec *r)
         lane(w, r->p)->throttled = r->type == EV_THROTTLE_ON;
         break;
     }
+    case EV_HOST_ON_CPU:
+    case EV_HOST_OFF_CPU: {
+        uint32_t g = lane(w, r->p)->g;
+        lane_stops(w, r->p, r->time);
+        lane(w, r->p)->g = g;
+        lane(w, r->p)->off_cpu = r->type == EV_HOST_OFF_CPU && r->b != 0;
+        break;
+    }
     default: break;
     }
+}
+
+static void m_is(struct watch *w, uint16_t m, enum m_state state)
+{
+    w->making += (state == M_MADE) - (w->ms[m] == M_MADE);
+    w->looking += (state == M_LOOKS) - (w->ms[m] == M_LOOKS);
+    w->ms[m] = (unsigned char)state;
+    if (state == M_LOOKS && w->state == RUNNABLE && w->thieves.came == 0)
+        w->thieves.came = w->now;
+}
+
+/* An M that comes to look for work: one that begins to spin or wakes, and a new one that has got
+ * its P. */
+static void of_ms(struct watch *w, const struct event_rec *r)
+{
+    switch ((enum event_type)r->type) {
+    case EV_M_CREATE: m_is(w, (uint16_t)r->a, r->c == WHY_SPINNING ? M_MADE : M_OTHER); break;
+    case EV_P_START:
+        if (w->ms[r->m] == M_MADE)
+            m_is(w, r->m, M_LOOKS);
+        break;
+    case EV_M_SPIN_BEGIN:
+    case EV_M_WAKE: m_is(w, r->m, M_LOOKS); break;
+    case EV_G_START:
+    case EV_M_SPIN_END:
+    case EV_M_PARK:
+    case EV_M_EXIT: m_is(w, r->m, M_OTHER); break;
+    default: break;
+    }
+}
+
+/* Another G in runnext of our P puts ours into the ring. */
+static void of_runnext(struct watch *w, const struct event_rec *r)
+{
+    bool next = r->type == EV_G_CREATE || (r->type == EV_G_READY && r->c == 1);
+    if (next && r->g != w->g && r->p == w->p)
+        w->thieves.next = false;
 }
 
 static void watch_sink(void *arg, const struct event_rec *recs, size_t count)
@@ -308,6 +458,9 @@ static void watch_sink(void *arg, const struct event_rec *recs, size_t count)
         if (r->g == w->g) /* before the lanes: it ends our waiting */
             of_ours(w, r);
         of_lanes(w, r);
+        w->now = r->time;
+        of_ms(w, r);
+        of_runnext(w, r);
     }
 }
 
@@ -380,7 +533,9 @@ static void find(const struct run_opts *o, const char *what, struct watch *w)
 
 void explain(const struct run_opts *o, const char *what)
 {
-    struct watch w = {.program = o->program, .to = UINT64_MAX / NS};
+    static struct watch w;
+    w = (struct watch){
+        .program = o->program, .to = UINT64_MAX / NS, .backoff_ns = o->profile.runnext_backoff_ns};
     if (goroutine_number(what, &w.g)) {
         printf("\ngoroutine %s\n", what);
     } else {

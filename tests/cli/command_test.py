@@ -442,6 +442,30 @@ class Run(Case):
         _, err = self.run_it("run", "service.json", "--explain", "nothing", status=2)
         self.assertIn("spans: request", err)
 
+    def explained(self, what, main, *args, **more):
+        out, _ = self.run_it("run", self.small(main, **more), "--explain", what, *args)
+        return out[out.index("  at  "):]
+
+    def test_explain_says_from_when_until_when_it_was_throttled(self):
+        # 20 ms of each period of 100 ms: used up at 20 ms, so throttled from there until 100 ms
+        out = self.explained("work", [{"span": "work", "do": [{"cpu": "30ms"}]}],
+                             "--procs", "1", "--cpus", "1", "--quota", "20ms")
+        start, end = re.search(r"P0 was throttled from ([\d.]+)ms until ([\d.]+)ms", out).groups()
+        self.assertAlmostEqual(float(start), 20, delta=1)
+        self.assertAlmostEqual(float(end), 100, delta=1)
+
+    def test_explain_says_why_idle_ps_did_not_come(self):
+        # the runtime's own goroutines have made one M look, which takes its time; nobody wakes
+        # a second one while one looks
+        main = [{"go": [{"span": "first", "since": "0", "do": []}]}, {"cpu": "1ms"},
+                {"sleep": "1ms"}]
+        out = self.explained("first", main, "--procs", "3")
+        self.assertRegex(out, "other Ps were idle from .*did not take it: .*runnext.*; 1 M was")
+        out = self.explained("first", main, "--procs", "2")
+        self.assertIn("no other P was idle, 1 M was looking for work already", out)
+        out = self.explained("first", main, "--procs", "1")
+        self.assertRegex(out, "no other P was idle\n")
+
     def test_a_time_limit_of_the_users_is_no_finding(self):
         out, _ = self.run_it("run", "service.json", "--until", "1ms")
         self.assertIn("time limit", out)
