@@ -242,6 +242,10 @@ const char *machine_line(const struct machine *m, const struct run_opts *o, char
         add_word(&l, " --memory ", m->memory);
     if (o->until_ns > 0)
         add(&l, " --until %s", time_exact(o->until_ns));
+    if (o->schedtrace_ns > 0)
+        add(&l, " --schedtrace %s", time_exact(o->schedtrace_ns));
+    if (o->scheddetail)
+        add(&l, " --scheddetail");
     add(&l, " --seed %" PRIu64, o->seed);
     return buf;
 }

@@ -275,6 +275,12 @@ class Run(Case):
         again, _ = self.run_it(*line.split())
         self.assertEqual(out, again)
 
+    def test_what_changes_a_run_is_in_the_repeat_line(self):
+        out, _ = self.run_it("run", "service.json", "--schedtrace", "1ms", "--scheddetail")
+        line = re.search(r"^repeat: gmpsim (.*)$", out, re.M).group(1)
+        again, _ = self.run_it(*line.split())
+        self.assertEqual(out, again)
+
     def test_the_repeat_line_survives_a_shell(self):
         for name in ("two words.json", "it's.json", "$HOME.json", "a;b.json", "-dash.json"):
             os.link(self.path("hello.json"), self.path(name))
