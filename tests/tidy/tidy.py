@@ -60,6 +60,7 @@ MODEL_BANNED = {
     r"\b(v?f?printf|f?puts)\s*\(|\b(FILE|fopen|stdout|stderr)\b": "input and output in the model",
 }
 FIDELITY = {"same", "simplified", "ours"}
+OLDEST, LATEST = 13, 27  # of the releases: 1.13 to 1.27
 # Written so that this file does not match itself.
 NOT_COMMITTED = {
     r"(?<![\w.$}-])/(work|root|home)/": "a machine's path",
@@ -324,6 +325,24 @@ def rule_links(tree):
                     yield "%s:%d: no file %s" % (path, number, target)
 
 
+def mirror_releases(go_function, releases):
+    """What is wrong with a row's releases, and with the one up to which Go's name is another:
+    `1.14-1.22`, `1.14-` or `1.14`, and `newname (to 1.19: oldname)`."""
+    span = re.fullmatch(r"1\.(\d\d)(?:(-)(?:1\.(\d\d))?)?", releases)
+    if not span:
+        yield "releases '%s' are not like 1.14-1.22, 1.14- or 1.14" % releases
+        return
+    first = int(span[1])
+    last = int(span[3]) if span[3] else LATEST if span[2] else first
+    if not OLDEST <= first <= last <= LATEST:
+        yield "releases '%s' are not from 1.%d to 1.%d" % (releases, OLDEST, LATEST)
+    older = re.search(r"\(to 1\.(\d\d): .+\)$", go_function)
+    if "(to " in go_function and not older:
+        yield "'%s' is not like new (to 1.19: old)" % go_function
+    if older and not first <= int(older[1]) < last:
+        yield "'%s' is about no release of %s" % (go_function, releases)
+
+
 def rule_mirror(tree):
     """model/MIRROR.tsv lists every function of the model, and only those."""
     table = "model/MIRROR.tsv"
@@ -343,6 +362,8 @@ def rule_mirror(tree):
         if cells[4] not in FIDELITY:
             yield where + "fidelity '%s' is none of %s" % (cells[4], sorted(FIDELITY))
         listed[cells[0]] = number
+        for what in mirror_releases(cells[2], cells[3]):
+            yield where + what
     defined = {}
     for path in tree.sources("model"):
         for name, start, _ in functions(tree.text(path)):
@@ -445,6 +466,14 @@ BAD = [  # rule, path, text, what must be found (None: nothing)
     ("mirror", "model/MIRROR.tsv", "ghost\tproc.go\tghost\t1.19-\tsame\tA.B\n",
      "no function ghost"),
     ("mirror", "model/MIRROR.tsv", "there\tproc.go\tx\t1.19-\tmaybe\tA.B\n", "fidelity 'maybe'"),
+    ("mirror", "model/MIRROR.tsv", "there\tproc.go\tx\t19-\tsame\tA.B\n", "releases '19-'"),
+    ("mirror", "model/MIRROR.tsv", "there\tproc.go\tx\t1.22-1.19\tsame\tA.B\n",
+     "releases '1.22-1.19'"),
+    ("mirror", "model/MIRROR.tsv", "there\tproc.go\tx (to 1.19: y)\t1.20-\tsame\tA.B\n",
+     "about no release of 1.20-"),
+    ("mirror", "model/MIRROR.tsv", "there\tproc.go\tx (to 1.19 y)\t1.13-\tsame\tA.B\n",
+     "is not like new"),
+    ("mirror", "model/MIRROR.tsv", "there\tproc.go\tx (to 1.19: y)\t1.13-\tsame\tA.B\n", None),
     ("mirror-tests", "model/MIRROR.tsv", "there\tproc.go\tx\t1.19-\tsame\tNo.Such\n",
      "no test 'No.Such'"),
     ("mirror-tests", "model/MIRROR.tsv", "there\tproc.go\tx\t1.19-\tsame\tA.B\n", None),
