@@ -183,7 +183,7 @@ uint8_t local_new(struct cc *c, const cJSON *at, const char *name)
 uint8_t local_shadow(struct cc *c, const cJSON *at, const char *name)
 {
     if (!name_ok(name))
-        json_bad(c->doc, at, false, "want a name of letters, digits and _");
+        json_bad(c->doc, at, false, "want a name of letters, digits and _, got \"%.60s\"", name);
     if (c->nlocals == LOCALS_MAX)
         json_bad(c->doc, at, false, "more than %d names in one function", LOCALS_MAX);
     if (object_find(c, name) >= 0)

@@ -585,9 +585,16 @@ int64_t json_duration_or(struct json *doc, const cJSON *object, const char *key,
     return m == NULL ? other : json_duration(doc, m);
 }
 
+static _Noreturn void bad_number(struct json *doc, const cJSON *value, int64_t max)
+{
+    char what[60];
+    snprintf(what, sizeof what, "a number from 0 to %lld", (long long)max);
+    json_want(doc, value, what);
+}
+
 int64_t json_milli(struct json *doc, const cJSON *value, int64_t max)
 {
     if (!cJSON_IsNumber(value) || !(value->valuedouble >= 0 && value->valuedouble <= (double)max))
-        json_bad(doc, value, false, "want a number from 0 to %lld", (long long)max);
+        bad_number(doc, value, max);
     return (int64_t)(value->valuedouble * 1000 + 0.5);
 }

@@ -101,7 +101,7 @@ static const struct dist *distribution(struct cc *c, const cJSON *o)
     struct failure f = {0};
     json_keys(c->doc, o, names);
     if (o->child == NULL || json_nearest(o->child->string, names) == NULL)
-        json_bad(c->doc, o, false, "want a distribution such as {\"exp\": \"1ms\"}");
+        json_want(c->doc, o, "a distribution such as {\"exp\": \"1ms\"}");
     for (int i = 7; names[i] != NULL; i++)
         if (strcmp(o->child->string, names[i]) == 0)
             json_bad(c->doc, o->child, true, "the distribution's own key comes first");
@@ -136,7 +136,7 @@ static void arrival_times(struct cc *c, const cJSON *v, struct arrivals *a)
     for (const cJSON *e = v->child; e != NULL; e = e->next, i++) {
         times[i] = json_duration(c->doc, e);
         if (i > 0 && times[i] < times[i - 1])
-            json_bad(c->doc, e, false, "times must not go back");
+            json_bad(c->doc, e, false, "times must not go back, to \"%.40s\"", e->valuestring);
     }
     a->times = times;
     a->ntimes = n;
@@ -168,7 +168,7 @@ static int32_t compile_arrivals(struct cc *c, const cJSON *o)
     const cJSON *every = json_member(o, "every"), *times = json_member(o, "times"),
                 *clients = json_member(o, "clients");
     if ((every != NULL) + (times != NULL) + (clients != NULL) != 1)
-        json_bad(doc, o, false, "want one of \"every\", \"times\", \"clients\"");
+        json_want(doc, o, "one of \"every\", \"times\", \"clients\"");
     a.size = 1;
     if (times != NULL) {
         a.kind = ARRIVE_TIMES;
@@ -215,7 +215,9 @@ static int64_t object_param(struct cc *c, enum object_kind kind, const cJSON *v)
     case OBJ_COND: {
         int32_t mu = object_find(c, json_string(c->doc, v));
         if (mu < 0 || c->objects[mu].kind != OBJ_MUTEX)
-            json_bad(c->doc, v, false, "a cond wants the name of a mutex that stands before it");
+            json_bad(c->doc, v, false,
+                     "a cond wants the name of a mutex that stands before it, got \"%.60s\"",
+                     v->valuestring);
         return mu;
     }
     case OBJ_FD: return cJSON_IsNull(v) ? -1 : compile_arrivals(c, v);
@@ -240,7 +242,7 @@ bool compile_make(struct cc *c, const cJSON *spec, enum object_kind *kind, int64
     }
     json_want_object(c->doc, spec);
     if (cJSON_GetArraySize(spec) != 1)
-        json_bad(c->doc, spec, false, "want one kind, such as {\"chan\": 0}");
+        json_want(c->doc, spec, "one kind, such as {\"chan\": 0}");
     *kind = kind_of(c, spec->child, spec->child->string);
     *param = object_param(c, *kind, spec->child);
     return true;
@@ -255,7 +257,8 @@ void compile_objects(struct cc *c, const cJSON *objects)
         enum object_kind kind;
         int64_t param;
         if (!name_ok(o->string))
-            json_bad(c->doc, o, true, "want a name of letters, digits and _");
+            json_bad(c->doc, o, true, "want a name of letters, digits and _, got \"%.60s\"",
+                     o->string);
         compile_make(c, o, &kind, &param);
         uint32_t n = c->s->program.nobjects;
         GROW(c, objects, n);

@@ -60,11 +60,11 @@ static void compile_host(struct cc *c, const cJSON *host)
         c->s->cpus = (int32_t)json_int(c->doc, cpus, 1, 4096);
     c->s->period_us = json_duration_or(c->doc, host, "period", 100000000) / 1000;
     if (c->s->period_us < 1000 || c->s->period_us > 1000000)
-        json_bad(c->doc, json_need(c->doc, host, "period"), false, "a period is from 1ms to 1s");
+        json_want(c->doc, json_need(c->doc, host, "period"), "a period from 1ms to 1s");
     if (quota != NULL) {
         c->s->quota_us = json_milli(c->doc, quota, 4096) * c->s->period_us / 1000;
         if (c->s->quota_us < 1000)
-            json_bad(c->doc, quota, false, "a quota below 1 ms per period");
+            json_want(c->doc, quota, "a quota of at least 1 ms per period");
     }
 }
 

@@ -67,7 +67,7 @@ void st_break(struct cc *c, const cJSON *o, const cJSON *v)
     if (!cJSON_IsTrue(v))
         json_want(c->doc, v, "true");
     if (c->nloops == 0)
-        json_bad(c->doc, o, false, "no loop around this");
+        json_bad(c->doc, o, false, "no loop around this \"%s\"", o->child->string);
     emit_jump(c, OP_JMP, 0, 0, 0, c->loops[c->nloops - 1].on_break);
 }
 
@@ -76,7 +76,7 @@ void st_continue(struct cc *c, const cJSON *o, const cJSON *v)
     if (!cJSON_IsTrue(v))
         json_want(c->doc, v, "true");
     if (c->nloops == 0)
-        json_bad(c->doc, o, false, "no loop around this");
+        json_bad(c->doc, o, false, "no loop around this \"%s\"", o->child->string);
     emit_jump(c, OP_JMP, 0, 0, 0, c->loops[c->nloops - 1].on_continue);
 }
 

@@ -75,7 +75,7 @@ static void select_case(struct cc *c, const cJSON *e, uint32_t at)
 {
     const cJSON *recv = json_member(e, "recv"), *send = json_member(e, "send");
     if ((recv != NULL) == (send != NULL))
-        json_bad(c->doc, e, false, "a case is one of \"recv\", \"send\", \"default\"");
+        json_want(c->doc, e, "a case with one of \"recv\", \"send\", \"default\"");
     struct target t = op_target(c, recv != NULL ? recv : send, OBJ_CHAN);
     if (send != NULL)
         want_sendable(c, send, t);

@@ -169,9 +169,9 @@ TEST_CASE(Top, Keys)
     says("{\"name\": \"n\", \"why\": \"w\", \"rules\": {\"fair_perio\": 7}}",
          "f.json:1:37: unknown key \"fair_perio\"; did you mean \"fair_period\"?");
     says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"quota\": 0.001}}",
-         "f.json:1:45: a quota below 1 ms per period");
+         "f.json:1:45: want a quota of at least 1 ms per period, got 0.001");
     says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"period\": \"1us\"}}",
-         "f.json:1:46: a period is from 1ms to 1s");
+         "f.json:1:46: want a period from 1ms to 1s, got \"1us\"");
 }
 
 TEST_CASE(Objects, Mistakes)
@@ -181,17 +181,17 @@ TEST_CASE(Objects, Mistakes)
     CHECK_STR(main_says("\"c\": \"cond\"", "", ""),
               "f.json:3:18: a cond needs a parameter: {\"cond\": ...}");
     CHECK_STR(main_says("\"c\": {\"cond\": \"m\"}, \"m\": \"mutex\"", "", ""),
-              "f.json:3:27: a cond wants the name of a mutex that stands before it");
+              "f.json:3:27: a cond wants the name of a mutex that stands before it, got \"m\"");
     CHECK_STR(main_says("\"c\": {\"chan\": -1}", "", ""),
               "f.json:3:27: want a number from 0 to 16777216, got -1");
     CHECK_STR(main_says("\"m\": {\"mutex\": 1}", "", ""),
               "f.json:3:19: this kind has no parameter; write its name as a string");
     CHECK_STR(main_says("\"a b\": \"mutex\"", "", ""),
-              "f.json:3:13: want a name of letters, digits and _");
+              "f.json:3:13: want a name of letters, digits and _, got \"a b\"");
     CHECK_STR(main_says("\"f\": {\"fd\": {\"count\": 5}}", "", ""),
-              "f.json:3:25: want one of \"every\", \"times\", \"clients\"");
+              "f.json:3:25: want one of \"every\", \"times\", \"clients\", got {\"count\": 5}");
     CHECK_STR(main_says("\"f\": {\"fd\": {\"times\": [\"2ms\", \"1ms\"]}}", "", ""),
-              "f.json:3:43: times must not go back");
+              "f.json:3:43: times must not go back, to \"1ms\"");
 }
 
 TEST_CASE(Distributions, Mistakes)
@@ -228,7 +228,7 @@ TEST_CASE(Statements, Mistakes)
     CHECK_STR(main_says("", "\"f\": {\"params\": [\"a\", \"a\"], \"do\": []}", ""),
               "f.json:4:33: a second parameter \"a\"");
     CHECK_STR(main_says("", "\"main\": []", ""), "f.json:4:11: main is a key of its own");
-    CHECK_STR(main_says("", "", "{\"break\": true}"), "f.json:2:10: no loop around this");
+    CHECK_STR(main_says("", "", "{\"break\": true}"), "f.json:2:10: no loop around this \"break\"");
     CHECK_STR(main_says("", "", "{\"break\": 1}"), "f.json:2:20: want true, got 1");
     CHECK_STR(main_says("", "", "{\"loop\": 3}"), "f.json:2:10: \"do\" is missing here");
     CHECK_STR(main_says("", "", "{\"print\": \"%d\"}"),
@@ -242,7 +242,7 @@ TEST_CASE(Statements, Mistakes)
     CHECK_STR(main_says("\"x\": \"mutex\"", "", "{\"set\": \"x\", \"value\": 1}"),
               "f.json:2:18: \"x\" is an object already");
     CHECK_STR(main_says("", "", "{\"set\": \"true\", \"value\": 1}"),
-              "f.json:2:18: want a name of letters, digits and _");
+              "f.json:2:18: want a name of letters, digits and _, got \"true\"");
 }
 
 TEST_CASE(Statements, NeverReached)
@@ -454,7 +454,8 @@ TEST_CASE(Statements, Select)
 {
     CHECK_STR(
         main_says("\"c\": \"chan\"", "", "{\"select\": [{\"recv\": \"c\", \"send\": \"c\"}]}"),
-        "f.json:2:22: a case is one of \"recv\", \"send\", \"default\"");
+        "f.json:2:22: want a case with one of \"recv\", \"send\", \"default\", got {\"recv\": "
+        "\"c\", \"send\": \"c\"}");
     CHECK_STR(main_says("", "", "{\"select\": [{\"default\": []}, {\"default\": []}]}"),
               "f.json:2:39: a second default");
     CHECK_STR(main_says("", "", "{\"select\": [{\"default\": [], \"do\": []}]}"),
