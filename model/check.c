@@ -117,53 +117,141 @@ static const char *check_queues(void)
     return bad;
 }
 
-/* Whoever holds sched.lock may be in the middle of changing the lists. */
-static const char *check_idle(void)
+static bool in_idle_mask(int32_t id)
 {
-    int32_t n = 0;
+    return (a_peek(&rt->idlepMask[id / 32]) >> (id % 32) & 1) != 0;
+}
+
+static const char *check_idle_ps(void)
+{
+    int32_t n = 0, bits = 0;
     for (struct p *pp = a_peek(&sched->pidle); pp != NULL; pp = pp->link, n++) {
         if (a_peek(&pp->status) != Pidle || a_peek(&pp->m) != NULL)
             return check_says("a P on the idle list is not idle", NULL, pp, NULL);
         if (a_peek(&pp->runqhead) != a_peek(&pp->runqtail) || a_peek(&pp->runnext) != NULL)
             return check_says("an idle P has Gs", NULL, pp, NULL);
-        if (prof->masks && (a_peek(&rt->idlepMask[pp->id / 32]) >> (pp->id % 32) & 1) == 0)
+        if (prof->masks && !in_idle_mask(pp->id))
             return check_says("an idle P is not in the idle mask", NULL, pp, NULL);
     }
     if (n != a_peek(&sched->npidle))
         return check_says("npidle is not the length of the idle list", NULL, NULL, NULL);
-    n = 0;
-    for (struct m *mp = sched->midle; mp != NULL; mp = mp->idle_next, n++)
+    for (int32_t id = 0; prof->masks && id < rt->allp_len; id++)
+        bits += in_idle_mask(id);
+    if (prof->masks && bits != n) /* those on the list have theirs */
+        return check_says("the idle mask has a P that is not idle", NULL, NULL, NULL);
+    return NULL;
+}
+
+/* Who is on the list is on its way to sleep, or sleeps: only then its last unlock is over. */
+static const char *check_idle_ms(void)
+{
+    int32_t n = 0;
+    for (struct m *mp = sched->midle; mp != NULL; mp = mp->idle_next, n++) {
         if (a_peek(&mp->p) != NULL || a_peek(&mp->curg) != NULL || mp->spinning ||
             mp->lockedg != NULL || mp->nextp != NULL)
             return check_says("an idle M is not idle", NULL, NULL, mp);
+        if (mp->blocked && mp->locks != 0)
+            return check_says("an idle M sleeps with locks", NULL, NULL, mp);
+    }
     if (n != sched->nmidle)
         return check_says("nmidle is not the length of the idle list", NULL, NULL, NULL);
-    return a_peek(&sched->nmspinning) < 0 ? check_says("nmspinning is negative", NULL, NULL, NULL)
-                                          : NULL;
+    return NULL;
+}
+
+/* Whoever holds sched.lock may be in the middle of changing the lists. */
+static const char *check_idle(void)
+{
+    if (a_peek(&sched->nmspinning) < 0)
+        return check_says("nmspinning is negative", NULL, NULL, NULL);
+    const char *bad = check_idle_ps();
+    return bad != NULL ? bad : check_idle_ms();
+}
+
+/* A running G's M has a P that runs. Since 1.26 a G may be running for a moment before it has one,
+ * or after it was given away; who stops the world marks its P, and may be about to change it. */
+static const char *check_running(struct g *gp, bool quiet)
+{
+    struct m *mp = a_peek(&gp->m);
+    if (mp == NULL)
+        return check_says("a running G has no M", gp, NULL, NULL);
+    if (a_peek(&mp->curg) != gp)
+        return check_says("a running G is not what its M runs", gp, NULL, mp);
+    if (a_peek(&sched->gcwaiting) != 0 || (prof->sys_block_on_exit && !quiet))
+        return NULL;
+    struct p *pp = a_peek(&mp->p);
+    if (pp == NULL || a_peek(&pp->m) != mp)
+        return check_says("a running G's M has no P", gp, pp, mp);
+    if (a_peek(&pp->status) != Prunning)
+        return check_says("a running G's P does not run", gp, pp, mp);
+    return NULL;
 }
 
 /* wirep stores m.p first and releasep clears it first; entersyscall and its takers clear p.m first.
  */
-static const char *check_wired(void)
+static const char *check_wired(bool quiet)
 {
     for (struct m *mp = rt->allm; mp != NULL; mp = mp->alllink) {
         struct p *pp = a_peek(&mp->p);
         struct m *back = pp != NULL ? a_peek(&pp->m) : mp;
         if (back != mp && back != NULL)
             return check_says("two Ms have the same P", NULL, pp, mp);
-        struct g *gp = a_peek(&mp->curg);
-        uint32_t s = gp != NULL ? a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan : Gidle;
-        if (s == Grunning && a_peek(&gp->m) != NULL && a_peek(&gp->m) != mp &&
-            mp->mcallfn != coroswitch_m) /* the G it gave way to may be elsewhere already */
-            return check_says("a running G is on another M", gp, pp, mp);
     }
+    const char *bad = NULL;
+    for (struct g *gp = rt->allgs; bad == NULL && gp != NULL; gp = gp->alllink)
+        if ((a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan) == Grunning)
+            bad = check_running(gp, quiet);
+    return bad;
+}
+
+/* ---- a quiet world: every M is asleep or computing, so nobody is between two steps ---- */
+
+/* In how many ways a P has a place. */
+static int places_of(struct p *pp)
+{
+    uint32_t status = a_peek(&pp->status);
+    bool stopping = a_peek(&sched->gcwaiting) != 0, idle = false;
+    int given = 0, wired = 0;
+    for (struct p *at = a_peek(&sched->pidle); at != NULL; at = at->link)
+        idle |= at == pp;
+    for (struct m *mp = rt->allm; mp != NULL; mp = mp->alllink) {
+        given += mp->nextp == pp;
+        wired += a_peek(&mp->p) == pp && a_peek(&pp->m) == mp;
+    }
+    bool held = wired == 1 && (status == Prunning || (status == Pgcstop && stopping));
+    bool stopped = wired == 0 && status == Pgcstop && stopping;
+    bool calling = wired == 0 && status == Psyscall && !prof->sys_block_on_exit;
+    return held + stopped + calling + (idle && status == Pidle) + (given > 0 && status == Pidle) +
+           (wired > 1) + (given > 1);
+}
+
+static const char *check_partition(void)
+{
+    for (int32_t id = 0; id < rt->allp_len; id++)
+        if (places_of(rt->allp[id]) != 1)
+            return check_says("everybody rests and a P is in no place or in two", NULL,
+                              rt->allp[id], a_peek(&rt->allp[id]->m));
+    return NULL;
+}
+
+/* nmspinning counts the Ms that spin; it differs only between two steps of one M. A thread that
+ * starts spinning is not at rest before it does. */
+static const char *check_spinning(void)
+{
+    int32_t n = 0;
+    for (struct m *mp = rt->allm; mp != NULL; mp = mp->alllink) {
+        n += mp->spinning;
+        if (mp->spinning && a_peek(&mp->p) == NULL && mp->nextp == NULL)
+            return check_says("a spinning M has no P", NULL, NULL, mp);
+    }
+    if (n != a_peek(&sched->nmspinning))
+        return check_says("nmspinning is not the number of spinning Ms", NULL, NULL, NULL);
     return NULL;
 }
 
 /* An M that spins, was given a P and wakes up, or starts: it will look. */
 static bool somebody_looks(void)
 {
-    if (a_peek(&sched->nmspinning) != 0 || a_peek(&sched->needspinning) != 0)
+    if (a_peek(&sched->needspinning) != 0)
         return true;
     for (struct m *mp = rt->allm; mp != NULL; mp = mp->alllink) {
         struct p *pp = a_peek(&mp->p);
@@ -185,20 +273,33 @@ static const char *check_limbo(void)
     return NULL;
 }
 
-/* Only when every M is asleep or computing (the host knows): then nobody is on the way to look. */
+/* Nobody is on the way to look. Up to 1.21 Gosched put a G on the global queue and woke nobody. */
 static const char *check_conserved(void)
 {
     if (a_peek(&sched->pidle) == NULL || a_peek(&sched->gcwaiting) != 0 || somebody_looks())
         return NULL;
-    if (sched->runq.size != 0 && prof->gosched_wakep) /* before, Gosched woke nobody */
-        return check_says("a G is in the global queue and a P is idle", sched->runq.head,
-                          a_peek(&sched->pidle), NULL);
+    for (struct g *gp = sched->runq.head; gp != NULL; gp = gp->schedlink)
+        if (!gp->unannounced)
+            return check_says("a G is in the global queue and a P is idle", gp,
+                              a_peek(&sched->pidle), NULL);
     for (int32_t id = 0; id < rt->allp_len; id++) {
         struct p *pp = rt->allp[id];
         if (a_peek(&pp->runqhead) != a_peek(&pp->runqtail))
             return check_says("a G is in a ring, a P is idle and nobody looks", NULL, pp, NULL);
     }
     return NULL;
+}
+
+static const char *check_quiet(void)
+{
+    const char *bad = check_limbo();
+    if (bad == NULL)
+        bad = check_partition();
+    if (bad == NULL)
+        bad = check_spinning();
+    if (bad == NULL)
+        bad = check_conserved();
+    return bad;
 }
 
 /* What is wrong with the world, or NULL. quiet: every M is asleep or in user code. Before main
@@ -213,10 +314,8 @@ static const char *world_check(bool quiet)
     if (bad == NULL && !sched_locked())
         bad = check_idle();
     if (bad == NULL)
-        bad = check_wired();
+        bad = check_wired(quiet);
     if (bad == NULL && quiet && !sched_locked())
-        bad = check_limbo();
-    if (bad == NULL && quiet && !sched_locked())
-        bad = check_conserved();
+        bad = check_quiet();
     return bad;
 }

@@ -138,6 +138,7 @@ static void goschedImpl(struct g *gp, bool preempted)
     if (prof->stw_runnext && preempted && a_load(&sched->gcwaiting) != 0) {
         runqput(pp, gp, /*next*/ true); /* first on its P when the world starts again */
     } else {
+        gp->unannounced = !prof->gosched_wakep;
         lock(&sched->lock);
         globrunqput(gp);
         unlock(&sched->lock);

@@ -22,6 +22,7 @@ static void execute(struct g *gp, bool inheritTime)
     int64_t now = host_now();
     emit(EV_G_START, gp->goid, (uint64_t)(now - gp->runnable_at), 0, inheritTime);
     gp->waitsince = 0;
+    gp->unannounced = false;
     a_store_rlx(&gp->preempt, false);
     a_store_rlx(&gp->stackguard0, GUARD_NORMAL);
     mp->counters[C_switches]++;
@@ -377,23 +378,6 @@ static bool pollWork(void)
     return any;
 }
 
-/* schedule's test of sched.disable: GC's stop-the-world debugging keeps user Gs away. */
-static bool schedEnabled(struct g *gp) { return !sched->disable_user || gp->system; }
-
-static bool put_disabled(struct g *gp)
-{
-    if (schedEnabled(gp))
-        return false;
-    lock(&sched->lock);
-    bool put = !schedEnabled(gp);
-    if (put) {
-        gQueue_pushBack(&sched->disabled, gp);
-        runq_disown(gp);
-    }
-    unlock(&sched->lock);
-    return put;
-}
-
 /* proc.go schedule. Returns when m.curg is set and running: the M's loop then does what gogo does.
  */
 static void schedule(void)
@@ -424,8 +408,6 @@ static void schedule(void)
             gc_releaseNextWorker(a_own(&mp->p));
         if (mp->spinning)
             resetspinning(mp);
-        if (put_disabled(f.gp))
-            continue;
         if (f.tryWake)
             wakep();
         if (a_load_rlx(&f.gp->lockedm) != NULL) {

@@ -16,7 +16,6 @@ static void *world_arg;
 static void schedule(void);
 static void execute(struct g *gp, bool inheritTime);
 static void made_runnable(struct g *gp);
-static bool schedEnabled(struct g *gp);
 static bool pollWork(void);
 static void gfpurge(struct p *pp);
 static void randomOrder_reset(struct randomOrder *ord, uint32_t count);

@@ -144,7 +144,8 @@ struct g {
     bool extra;             /* of an extra M (extram.c) */
     bool has_ext_wake;      /* a poll descriptor or timer will wake it (leak reports) */
     bool parkingOnChan;
-    bool check_seen; /* check.c */
+    bool check_seen : 1;  /* check.c */
+    bool unannounced : 1; /* Gosched up to 1.21 put it on the global queue and woke nobody */
     union {
         int64_t inline_regs[GREGS_INLINE];
         int64_t *grown; /* when it did not fit any more */
@@ -263,9 +264,6 @@ struct schedt {
 
     struct gQueue runq;
     ATOMIC(int32_t) runqsize; /* length of runq, peeked without the lock */
-
-    bool disable_user;
-    struct gQueue disabled;
 
     struct mutex gFree_lock;
     struct gList gFree; /* peeked through gFree_n */

@@ -249,7 +249,7 @@ static void exitsyscallNoP(struct g *gp)
         decGSyscallNoP(mp);
     dropg(mp);
     lock(&sched->lock);
-    struct p *pp = schedEnabled(gp) ? pidleget() : NULL;
+    struct p *pp = pidleget();
     bool locked = false;
     if (pp == NULL) {
         globrunqput(gp); /* no wakep: the look at pidle was under this lock */
@@ -289,8 +289,6 @@ static enum opres exitsyscall_done(struct g *gp, struct m *mp)
     mp->locks--;
     bool wanted = a_load_rlx(&gp->preempt);
     a_store_rlx(&gp->stackguard0, wanted ? GUARD_PREEMPT : GUARD_NORMAL);
-    if (!schedEnabled(gp))
-        return gosched(gp);
     return OP_DONE;
 }
 

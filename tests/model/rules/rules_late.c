@@ -507,6 +507,9 @@ static void breaks_idle(struct m *mp)
     if (prof->masks)
         BROKEN(false, pMask_clear(rt->idlepMask, 3), "not in the idle mask",
                pMask_set(rt->idlepMask, 3));
+    if (prof->masks) /* P 0 is m0's */
+        BROKEN(false, pMask_set(rt->idlepMask, 0), "has a P that is not idle",
+               pMask_clear(rt->idlepMask, 0));
     BROKEN(false, (void)a_add(&sched->npidle, 1), "npidle is not", (void)a_add(&sched->npidle, -1));
     BROKEN(false, sched->nmidle++, "nmidle is not", sched->nmidle--);
     BROKEN(false, a_store(&sched->nmspinning, -1), "negative", a_store(&sched->nmspinning, 0));
@@ -516,6 +519,8 @@ static void breaks_idle(struct m *mp)
     BROKEN(false, idle->nextp = pp, "an idle M is not idle", idle->nextp = NULL);
     BROKEN(false, a_store(&idle->p, pp), "an idle M is not idle",
            a_store(&idle->p, (struct p *)NULL));
+    idle->locks = 1;
+    BROKEN(false, idle->blocked = true, "an idle M sleeps with locks", idle->blocked = false);
     (void)mget();
 }
 
@@ -524,13 +529,51 @@ static void breaks_wiring(struct m *mp)
     rt->mainStarted = true; /* before, nothing is looked at */
     struct m *other = allocm(NULL, MSTART_LOOP, mReserveID());
     struct g *gp = g_of(Grunning);
-    bool inherit;
+    struct p *pp = mp_p(mp);
+    allgadd(gp);
     a_store(&mp->curg, gp);
     a_store(&gp->m, mp);
-    BROKEN(false, a_store(&other->p, mp_p(mp)), "two Ms have the same P",
+    BROKEN(false, a_store(&other->p, pp), "two Ms have the same P",
            a_store(&other->p, (struct p *)NULL));
-    BROKEN(false, a_store(&gp->m, other), "a running G is on another M", a_store(&gp->m, mp));
-    struct p *busy = pidle_next(); /* nobody's, with work, beside idle ones */
+    BROKEN(false, a_store(&gp->m, other), "a running G is not what its M runs",
+           a_store(&gp->m, mp));
+    BROKEN(false, a_store(&mp->curg, (struct g *)NULL), "a running G is not what its M runs",
+           a_store(&mp->curg, gp));
+    BROKEN(false, a_store(&gp->m, (struct m *)NULL), "a running G has no M", a_store(&gp->m, mp));
+    BROKEN(true, a_store(&mp->p, (struct p *)NULL), "a running G's M has no P",
+           a_store(&mp->p, pp));
+    BROKEN(true, a_store(&pp->status, (uint32_t)Pidle), "a running G's P does not run",
+           a_store(&pp->status, (uint32_t)Prunning));
+    CHECK(world_check(true) == NULL);
+    a_store(&mp->curg, (struct g *)NULL);
+    a_store(&gp->atomicstatus, (uint32_t)Gdead);
+}
+
+/* What holds only when everybody rests: m0 computes, another M has a P and computes as well. */
+static void breaks_rest(struct m *mp)
+{
+    rt->mainStarted = true;
+    struct m *other = allocm(NULL, MSTART_LOOP, mReserveID());
+    struct g *gp = g_of(Grunning);
+    struct p *busy = pidle_next();
+    bool inherit;
+    CHECK_HAS(world_check(true), "a P is in no place");
+    allgadd(gp);
+    a_store(&busy->m, other);
+    a_store(&other->p, busy);
+    a_store(&other->curg, gp);
+    a_store(&gp->m, other);
+    a_store(&busy->status, (uint32_t)Prunning);
+    BROKEN(true, other->nextp = a_peek(&sched->pidle), "or in two", other->nextp = NULL);
+    BROKEN(true, a_store(&sched->nmspinning, 1), "not the number of spinning Ms",
+           a_store(&sched->nmspinning, 0));
+    BROKEN(true, other->spinning = true, "not the number of spinning Ms", other->spinning = false);
+    struct m *third = allocm(NULL, MSTART_LOOP, mReserveID());
+    third->spinning = true;
+    a_store(&sched->nmspinning, 1);
+    CHECK_HAS(world_check(true), "a spinning M has no P");
+    third->spinning = false;
+    a_store(&sched->nmspinning, 0);
     BROKEN(true, runqput(busy, runnable(), false), "in a ring, a P is idle",
            (void)runqget(busy, &inherit));
     struct g *queued = runnable();
@@ -538,14 +581,16 @@ static void breaks_wiring(struct m *mp)
     lock(&sched->lock);
     globrunqput(queued);
     unlock(&sched->lock);
-    if (prof->gosched_wakep)
-        CHECK_HAS(world_check(true), "in the global queue and a P is idle");
+    CHECK_HAS(world_check(true), "in the global queue and a P is idle");
+    queued->unannounced = true; /* as by Gosched up to 1.21 */
+    CHECK(world_check(true) == NULL);
+    queued->unannounced = false;
     CHECK(world_check(false) == NULL);
     lock(&sched->lock);
     CHECK(world_check(true) == NULL); /* whoever has the lock is about to do something */
     (void)globrunqget_one();
     unlock(&sched->lock);
-    a_store(&mp->curg, (struct g *)NULL);
+    (void)mp;
 }
 
 TEST_CASE(Rules, ABrokenInvariantIsNamed)
@@ -553,6 +598,7 @@ TEST_CASE(Rules, ABrokenInvariantIsNamed)
     each_release(breaks_gs);
     each_release(breaks_idle);
     each_release(breaks_wiring);
+    each_release(breaks_rest);
 }
 
 /* ---- the quota ---- */
