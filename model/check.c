@@ -11,21 +11,6 @@
  * idle P that nobody is about to use */
 #include "interp.h"
 
-/* What is wrong and with whom. One text at a time: the first is the last. */
-static char check_text[200];
-static const char *check_says(const char *what, struct g *gp, struct p *pp, struct m *mp)
-{
-    char g[24] = "-", p[16] = "-", m[16] = "-";
-    if (gp != NULL)
-        snprintf(g, sizeof g, "%llu", (unsigned long long)gp->goid);
-    if (pp != NULL)
-        snprintf(p, sizeof p, "%d", pp->id);
-    if (mp != NULL)
-        snprintf(m, sizeof m, "%d", mp->id);
-    snprintf(check_text, sizeof check_text, "%s (G %s, P %s, M %s)", what, g, p, m);
-    return check_text;
-}
-
 static const char *check_status(void)
 {
     const uint32_t may_scan = 1u << Grunnable | 1u << Grunning | 1u << Gsyscall | 1u << Gwaiting |
@@ -297,6 +282,8 @@ static const char *check_quiet(void)
         bad = check_partition();
     if (bad == NULL)
         bad = check_spinning();
+    if (bad == NULL)
+        bad = check_waiting();
     if (bad == NULL)
         bad = check_conserved();
     return bad;

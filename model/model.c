@@ -60,5 +60,6 @@
 #include "leak.c"
 #include "gc.c"
 #include "malloc.c"
+#include "checkwait.c"
 #include "check.c"
 #include "world.c"

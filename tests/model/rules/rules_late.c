@@ -601,6 +601,70 @@ TEST_CASE(Rules, ABrokenInvariantIsNamed)
     each_release(breaks_rest);
 }
 
+static void waits_for(struct g *gp, enum waitreason reason) { gp->waitreason = (uint8_t)reason; }
+
+/* A G that waits, and each place that it may wait in: missing, there, and one too many. */
+static void waiting_places(struct m *mp)
+{
+    rt->mainStarted = true;
+    struct g *gp = g_of(Gwaiting);
+    struct sudog one = {.g = gp}, two = {.g = gp};
+    semaword *addr = &rt->gcsema;
+    struct semaRoot *root = rootFor(addr);
+    (void)mp;
+    waits_for(gp, waitReasonSelectNoCases);
+    allgadd(gp);
+    for (enum waitreason r = 0; r <= waitReasonCoroutine; r++)
+        if (r != waitReasonChanReceiveNilChan && r != waitReasonChanSendNilChan &&
+            r != waitReasonSelectNoCases && r != waitReasonGCScavengeWait &&
+            r != waitReasonIOWait && r != waitReasonTimerGoroutineIdle)
+            BROKEN(true, waits_for(gp, r), "nothing would wake a waiting G (G 1,",
+                   waits_for(gp, waitReasonSelectNoCases));
+    BROKEN(true, sema_queue(root, addr, &one, false), "two places to be woken from",
+           waits_for(gp, waitReasonSyncMutexLock));
+    BROKEN(true, sema_queue(root, addr, &two, false), "on two wait queues",
+           (void)sema_dequeue(root, addr));
+    BROKEN(true, a_store(&gp->atomicstatus, (uint32_t)Gdead), "on a wait queue does not wait",
+           a_store(&gp->atomicstatus, (uint32_t)Gwaiting));
+    BROKEN(true, (void)sema_dequeue(root, addr), "nothing would wake",
+           waits_for(gp, waitReasonSelectNoCases));
+    CHECK(world_check(true) == NULL);
+}
+
+static void waiting_on_channels(struct m *mp)
+{
+    rt->mainStarted = true;
+    struct hchan *c[2] = {makechan(0), makechan(0)};
+    struct g *gp = g_of(Gwaiting);
+    struct sudog two = {.g = gp, .c = c[1], .isSelect = true};
+    struct sudog one = {.g = gp, .c = c[0], .isSelect = true, .waitlink = &two};
+    (void)mp;
+    waits_for(gp, waitReasonSelect);
+    allgadd(gp);
+    gp->waiting = &one;
+    waitq_enqueue(&c[0]->recvq, &one);
+    waitq_enqueue(&c[1]->sendq, &two);
+    BROKEN(true, waitq_remove(&c[1]->sendq, &two), "nothing would wake",
+           waitq_enqueue(&c[1]->sendq, &two));
+    BROKEN(true, waitq_remove(&c[0]->recvq, &one), "nothing would wake",
+           waitq_enqueue(&c[0]->recvq, &one));
+    BROKEN(true, one.g = NULL, "nothing would wake", one.g = gp);
+    CHECK(world_check(false) == NULL);
+    CHECK(world_check(true) == NULL);
+    BROKEN(true, waits_for(gp, waitReasonSelectNoCases), "nothing would wake",
+           waits_for(gp, waitReasonSelect));
+    BROKEN(true, rt->gc.sweepWaitList = ((struct gList){gp, 1}), "two places",
+           rt->gc.sweepWaitList = (struct gList){0});
+    BROKEN(true, rt->gc.assistQueue = ((struct gQueue){gp, gp, 1}), "two places",
+           rt->gc.assistQueue = (struct gQueue){0});
+}
+
+TEST_CASE(Rules, AWaitingGHasOnePlace)
+{
+    each_release(waiting_places);
+    each_release(waiting_on_channels);
+}
+
 /* ---- the quota ---- */
 
 static int32_t default_procs;
