@@ -100,10 +100,26 @@ bool run_opts_of(struct failure *f, const struct scenario *s, int release, struc
     return scenario_profile(f, s, release, &o->profile);
 }
 
+/* A switch is not as its release has it: what then breaks is what the user asked for. */
+static bool rules_changed(const struct profile *p)
+{
+    struct profile own;
+    if (!profile_init(&own, p->release))
+        return false;
+    for (size_t i = 0; i < profile_rules_count; i++) {
+        const struct profile_rule *rule = &profile_rules[i];
+        if (rule->is_switch && profile_get(p, rule) != profile_get(&own, rule))
+            return true;
+    }
+    return false;
+}
+
 bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
 {
     memset(r, 0, sizeof *r);
     r->opts = *o;
+    r->weakened = rules_changed(&o->profile);
+    r->opts.catch_throws |= r->weakened;
     if (!analysis_init(&r->analysis, o->program, f))
         return false;
     r->analysis.cpus = o->cpus;
@@ -118,7 +134,7 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
         .costs = o->costs,
         .sink = o->no_analysis ? NULL : take_records,
         .sink_arg = r,
-        .catch_throws = o->catch_throws,
+        .catch_throws = r->opts.catch_throws,
         .sighandler = core->sighandler};
     if (!vm_init(f, &vo)) {
         analysis_release(&r->analysis);
@@ -225,7 +241,8 @@ static void fill_end(struct run *r)
         set_text(r, vm_verdict()->text);
         break;
     case VM_THROWN:
-        q->end = RUN_BROKEN;
+        q->end = r->weakened ? RUN_FINDING : RUN_BROKEN;
+        q->kind = FIND_INVARIANT;
         set_text(r, r->broken != NULL ? r->broken : vm_verdict()->text);
         break;
     }

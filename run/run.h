@@ -50,6 +50,7 @@ struct run {
     enum vm_why why;
     uint64_t check_at;  /* when the invariants are looked at next, ps */
     const char *broken; /* which of them was, by such a look */
+    bool weakened;      /* a switch is not as its release has it: such a break is a finding */
     bool ended, has_world;
     char text[8192];
 };

@@ -29,6 +29,8 @@ SERVICE = {
              {"wait": "wg"}],
 }
 HELLO = {"name": "hello", "why": "test", "main": [{"print": "hello"}]}
+RATE_LIMITER = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                            "../../scenarios/everyday/rate-limiter.json")
 DEADLOCK = {"name": "stuck", "why": "test", "objects": {"c": {"chan": 0}},
             "main": [{"recv": "c"}]}
 
@@ -260,6 +262,12 @@ class Run(Case):
         out, _ = self.run_it("run", "stuck.json", status=1)
         self.assertIn("all goroutines are asleep - deadlock!", out)
         self.assertIn("goroutine 1 [chan receive] main", out)
+
+    def test_what_breaks_under_a_changed_rule_is_a_finding(self):
+        out, _ = self.run_it("run", RATE_LIMITER, "--rule", "hchan_before_sched=off", status=1)
+        self.assertIn("broken rule", out)
+        self.assertIn("lock ordering problem", out)
+        self.assertIn("repeat: gmpsim run", out)
 
     def test_an_expected_finding_has_status_0(self):
         with open(self.path("expected.json"), "w", encoding="utf-8") as f:
