@@ -14,6 +14,7 @@ enum {
     PERIOD_DEFAULT_US = 100000,
     PROCS_MAX = SCENARIO_PROCS_MAX,
     CPUS_MAX = 1024,
+    NOISE_MAX = 1000,
     QUOTA_MIN_US = 1000,
     RULES_MAX = 256
 };
@@ -147,6 +148,20 @@ static void set_memory(const struct machine *m, struct run_opts *o)
     o->memory_max = bytes;
 }
 
+static void set_host(const struct machine *m, struct run_opts *o)
+{
+    int port = m->port != NULL ? cost_port_parse(m->port) : PORT_AMD64;
+    if (port < 0)
+        cli_die(EXIT_USAGE, "--port: want amd64, arm64 or ppc64le, got '%s'", m->port);
+    if (m->noise > NOISE_MAX)
+        cli_die(EXIT_USAGE, "--noise: want 1 to %d permille, got %" PRId64, NOISE_MAX, m->noise);
+    if (m->ties != NULL && strcmp(m->ties, "id") != 0 && strcmp(m->ties, "seed") != 0)
+        cli_die(EXIT_USAGE, "--ties: want id or seed, got '%s'", m->ties);
+    o->port = (enum cost_port)port;
+    o->noise_permille = (uint32_t)m->noise;
+    o->ties_by_seed = m->ties != NULL && strcmp(m->ties, "seed") == 0;
+}
+
 static void set_quota(const struct machine *m, struct run_opts *o)
 {
     if (m->period_ns > 0)
@@ -179,6 +194,7 @@ void machine_load(struct machine *m, const char *file, struct run_opts *o)
         o->cpus = machine_cpus(m->cpus);
     set_quota(m, o);
     set_memory(m, o);
+    set_host(m, o);
     if (m->until_ns > 0)
         o->until_ns = m->until_ns;
     set_seed(m, o);
@@ -240,6 +256,12 @@ const char *machine_line(const struct machine *m, const struct run_opts *o, char
         add_word(&l, " --costs ", m->costs);
     if (m->memory != NULL)
         add_word(&l, " --memory ", m->memory);
+    if (o->port != PORT_AMD64)
+        add(&l, " --port %s", cost_port_name(o->port));
+    if (o->noise_permille > 0)
+        add(&l, " --noise %" PRIu32, o->noise_permille);
+    if (o->ties_by_seed)
+        add(&l, " --ties seed");
     if (o->until_ns > 0)
         add(&l, " --until %s", time_exact(o->until_ns));
     if (o->schedtrace_ns > 0)

@@ -13,7 +13,8 @@ struct machine {
     const char *file;
     /* as given */
     int64_t procs;
-    const char *profile, *cpus, *quota, *costs, *memory;
+    const char *profile, *cpus, *quota, *costs, *memory, *port, *ties;
+    int64_t noise;
     int64_t period_ns, until_ns;
     struct opt_list rules;
     struct opt_seed seed;
@@ -34,6 +35,12 @@ struct machine {
         {"period", "TIME", "period of the quota (default 100ms)", OPT_LENGTH, &(m).period_ns},    \
         {"seed", "SEED", "decimal, 0x... or random", OPT_SEED, &(m).seed},                        \
         {"costs", "FILE", "cost table (default: the reference table)", OPT_TEXT, &(m).costs},     \
+        {"port", "ARCH", "costs of atomics of amd64, arm64 or ppc64le (default amd64)", OPT_TEXT, \
+         &(m).port},                                                                              \
+        {"noise", "PERMILLE", "wake and signal latencies vary by up to this (default none)",      \
+         OPT_COUNT, &(m).noise},                                                                  \
+        {"ties", "RULE", "threads due at one instant: by id (default) or seed", OPT_TEXT,         \
+         &(m).ties},                                                                              \
         {"memory", "SIZE", "what the simulated world may take of yours (default 2GB)", OPT_TEXT,  \
          &(m).memory},                                                                            \
     {                                                                                             \

@@ -32,6 +32,9 @@ struct run_opts {
     bool scheddetail;
     bool no_analysis;          /* records off: the fastest run; times and spans stay empty */
     const struct costs *costs; /* NULL: the built-in table */
+    enum cost_port port;
+    bool ties_by_seed;       /* else by id */
+    uint32_t noise_permille; /* of wake and signal latencies */
     bool catch_throws; /* a broken rule of the simulator is a result, not the end of the process */
     /* All may be NULL. The prints are kept in the result in any case. */
     void (*print)(void *arg, const char *text, size_t size);

@@ -284,10 +284,21 @@ class Run(Case):
         self.assertEqual(out, again)
 
     def test_what_changes_a_run_is_in_the_repeat_line(self):
-        out, _ = self.run_it("run", "service.json", "--schedtrace", "1ms", "--scheddetail")
-        line = re.search(r"^repeat: gmpsim (.*)$", out, re.M).group(1)
-        again, _ = self.run_it(*line.split())
-        self.assertEqual(out, again)
+        seen = set()
+        for options in (("--schedtrace", "1ms", "--scheddetail"), ("--port", "arm64"),
+                        ("--noise", "100"), ("--ties", "seed")):
+            with self.subTest(options):
+                out, _ = self.run_it("run", "service.json", *options)
+                line = re.search(r"^repeat: gmpsim (.*)$", out, re.M).group(1)
+                self.assertIn(" ".join(options[:2]), line)
+                self.assertEqual(out, self.run_it(*line.split())[0])
+                seen.add(re.search("fingerprint.*", out).group())
+        self.assertGreater(len(seen), 2)
+
+    def test_options_of_the_host_are_checked(self):
+        for option, value in (("--port", "mips"), ("--noise", "1001"), ("--ties", "dice")):
+            _, err = self.run_it("run", "service.json", option, value, status=2)
+            self.assertIn("%s: want " % option, err)
 
     def test_the_repeat_line_survives_a_shell(self):
         for name in ("two words.json", "it's.json", "$HOME.json", "a;b.json", "-dash.json"):
