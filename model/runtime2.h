@@ -265,7 +265,7 @@ struct schedt {
     struct gQueue runq;
     ATOMIC(int32_t) runqsize; /* length of runq, peeked without the lock */
 
-    uint64_t disable[4]; /* Go's sched.disable, which nothing here sets: its share of the lines */
+    uint64_t disable[3]; /* Go's sched.disable, which nothing here sets: its share of the lines */
 
     struct mutex gFree_lock;
     struct gList gFree; /* peeked through gFree_n */
