@@ -4,6 +4,12 @@
 
 enum { HEAP_MIN = 4 << 20, ROOT_BYTES_PER_G = 1024 };
 
+/* Ratios of marking to allocating are fixed-point numbers. */
+enum { RATIO_ONE = 1 << 16 };
+
+/* x * y / z, none of them negative; heaps of terabytes have room. */
+static int64_t mul_div(int64_t x, int64_t y, int64_t z) { return (int64_t)((__int128)x * y / z); }
+
 /* gcControllerState.commit: the next goal and trigger. The trigger leaves room for what was
  * allocated during the last marking, within 70 and 95 % of the way from the marked heap to the
  * goal. */
@@ -36,7 +42,7 @@ static void gc_revise(void)
         room = 1 << 16;
     if (left > INT64_MAX >> 17)
         left = INT64_MAX >> 17;
-    a_store(&c->assistRatio, (left << 16) / room);
+    a_store(&c->assistRatio, mul_div(left, RATIO_ONE, room));
 }
 
 /* startCycle's workers: 25 % of the Ps. Rounded to whole Ps when that is within 30 %, else the

@@ -51,7 +51,7 @@ static void gcFlushBgCredit(int64_t work_done)
         return;
     }
     int64_t ratio = a_load(&c->assistRatio);
-    int64_t bytes = ratio > 0 ? (work_done << 16) / ratio : work_done;
+    int64_t bytes = ratio > 0 ? mul_div(work_done, RATIO_ONE, ratio) : work_done;
     lock(&c->assistLock);
     while (bytes > 0 && !gQueue_empty(&c->assistQueue)) {
         struct g *gp = gQueue_pop(&c->assistQueue);
@@ -67,7 +67,7 @@ static void gcFlushBgCredit(int64_t work_done)
         }
     }
     if (bytes > 0)
-        a_add(&c->bgScanCredit, (bytes * ratio) >> 16);
+        a_add(&c->bgScanCredit, mul_div(bytes, ratio, RATIO_ONE));
     unlock(&c->assistLock);
 }
 
@@ -355,7 +355,7 @@ static bool assist_mark(struct g *gp, int64_t scan_work, int64_t ratio)
         done += n;
     }
     casgstatus(gp, Gwaiting, Grunning);
-    int64_t paid = 1 + (ratio > 0 ? (done << 16) / ratio : done);
+    int64_t paid = 1 + (ratio > 0 ? mul_div(done, RATIO_ONE, ratio) : done);
     gp->gcAssistBytes += (int32_t)(paid < ASSIST_MAX ? paid : ASSIST_MAX);
     emit(EV_GC_ASSIST, gp->goid, (uint64_t)(host_now() - start), 0, 0);
     getm()->counters[C_assists]++;
@@ -369,7 +369,7 @@ static int64_t steal_credit(struct g *gp, int64_t scan_work, int64_t debt, int64
     if (credit <= 0)
         return scan_work;
     int64_t stolen = credit < scan_work ? credit : scan_work;
-    int64_t paid = stolen == scan_work ? debt : 1 + (stolen << 16) / ratio;
+    int64_t paid = stolen == scan_work ? debt : 1 + mul_div(stolen, RATIO_ONE, ratio);
     gp->gcAssistBytes += (int32_t)(paid < ASSIST_MAX ? paid : ASSIST_MAX);
     a_add(&rt->gc.bgScanCredit, -stolen);
     return scan_work - stolen;
@@ -383,10 +383,10 @@ static enum opres gcAssistAlloc(struct g *gp)
     int64_t ratio = a_load(&rt->gc.assistRatio), debt = -(int64_t)gp->gcAssistBytes;
     if (ratio == 0)
         ratio = 1;
-    int64_t scan_work = (debt * ratio) >> 16;
+    int64_t scan_work = mul_div(debt, ratio, RATIO_ONE);
     if (scan_work < OVER_ASSIST) {
         scan_work = OVER_ASSIST;
-        debt = (scan_work << 16) / ratio;
+        debt = mul_div(scan_work, RATIO_ONE, ratio);
     }
     scan_work = steal_credit(gp, scan_work, debt, ratio);
     if (scan_work == 0)
@@ -422,7 +422,7 @@ static void gc_flushAssistCredit(struct g *gp)
 {
     if (gc_blacken() && gp->gcAssistBytes > 0) {
         int64_t ratio = a_load(&rt->gc.assistRatio);
-        a_add(&rt->gc.bgScanCredit, ((int64_t)gp->gcAssistBytes * ratio) >> 16);
+        a_add(&rt->gc.bgScanCredit, mul_div(gp->gcAssistBytes, ratio, RATIO_ONE));
     }
     gp->gcAssistBytes = 0;
 }
