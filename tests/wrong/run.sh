@@ -23,7 +23,7 @@ breakdown_test 5
 timer_heap_test 5
 explore_core_test 10
 golden_test 10
-model_test 10
+model_test 60
 timer_explore_test 15
 model_explore_test 20
 explore_runq_test 20'
