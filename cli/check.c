@@ -13,7 +13,7 @@ struct check {
     cJSON *list; /* NULL: text */
     struct progress_run progress;
     size_t file, files;
-    int runs, bad, worst;
+    int runs, bad, refused, worst; /* bad: runs and refused files */
 };
 
 /* One file on one release. */
@@ -111,6 +111,7 @@ static void check_file(struct check *c, const char *path)
         progress_end(&c->progress.p);
         fprintf(c->list != NULL ? stderr : stdout, "%s\n", f.text);
         count(c, EXIT_USAGE);
+        c->refused++;
         return;
     }
     snprintf(c->progress.of, sizeof c->progress.of, "%zu of %zu, %.50s", c->file, c->files,
@@ -144,7 +145,10 @@ int scenarios_check(char *const *paths, size_t files, int64_t repeat, bool json)
         cJSON_AddNumberToObject(o, "bad", c.bad);
         out_json(o);
     } else {
-        printf("%zu scenarios, %d of %d runs not as expected\n", files, c.bad, c.runs);
+        printf("%zu scenarios, %d of %d runs not as expected", files, c.bad - c.refused, c.runs);
+        if (c.refused > 0)
+            printf(", %d files refused", c.refused);
+        putchar('\n');
     }
     return c.worst;
 }

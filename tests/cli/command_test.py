@@ -606,6 +606,10 @@ class Doctor(Case):
 
 class Scenarios(Case):
     def test_check_finds_what_does_not_hold(self):
+        with open(self.path("refused.json"), "w", encoding="utf-8") as f:
+            f.write("{}")
+        out, _ = self.run_it("scenarios", "check", "hello.json", "refused.json", status=2)
+        self.assertIn("2 scenarios, 0 of 1 runs not as expected, 1 files refused", out)
         out, _ = self.run_it("scenarios", "check", "hello.json", "--repeat", "2")
         self.assertIn("0 of 1 runs not as expected", out)
         out, _ = self.run_it("scenarios", "check", "hello.json", "stuck.json", status=1)
