@@ -50,6 +50,24 @@ enum counter_id {
     COUNTER_COUNT
 };
 
+/* One for each of the eight invariants; PLANT(name, what it breaks). */
+#define CORE_PLANTS(PLANT)                                                \
+    PLANT(status, "a waiting goroutine has a status that does not exist") \
+    PLANT(running, "an M forgets the goroutine that it runs")             \
+    PLANT(queue, "a queued goroutine is queued once more")                \
+    PLANT(wait, "a waiting goroutine is not where it says")               \
+    PLANT(spinning, "nmspinning counts an M too many")                    \
+    PLANT(idle_m, "an M on the idle list spins")                          \
+    PLANT(lost_p, "an idle P is on no list")                              \
+    PLANT(locks, "an M sleeps with a lock")
+
+enum core_plant {
+#define PLANT(name, what) PLANT_##name,
+    CORE_PLANTS(PLANT)
+#undef PLANT
+        PLANT_COUNT
+};
+
 struct core {
     const char *host;
     struct hostm *(*init)(const struct world_opts *o,
@@ -63,6 +81,8 @@ struct core {
     /* A broken invariant in words, or NULL; for a world that stands still between two points.
      * quiet: every M is asleep or computing, so that nobody is on the way to look for work. */
     const char *(*check)(bool quiet);
+    /* Breaks that invariant. False: not possible at this moment. */
+    bool (*plant)(enum core_plant what, bool quiet);
 };
 
 extern const struct core core_virt, core_traced, core_explore, core_real;

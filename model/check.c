@@ -3,12 +3,18 @@
  * What Go allows for a moment (a G known to one M only, a slot not published yet, a P in a local
  * variable) is allowed here by name, nothing else.
  *
- *   status   every G has a legal one; the scan bit only where it may be
- *   queue    a runnable G is in one queue, or in limbo with one M, or in a slot about to be
- * published; what is queued is runnable idle     idle Ps have no G and no M, idle Ms have neither P
- * nor G; counts and masks agree when sched.lock is free wired    an M's P points back, unless one
- * of the two is being taken apart conserve with everybody asleep or computing, no G waits beside an
- * idle P that nobody is about to use */
+ * Under a weak memory they hold too, of the memory as it is when every store has arrived (a_peek of
+ * nobody): what is shared is written by one M, or by whoever has the lock, or by
+ * read-modify-writes, so its stores have one order, and each M stores in the order of its program.
+ *
+ *   status     every G has a legal one; the scan bit only where it may be
+ *   queue      a runnable G is in one queue, or in limbo with one M, or in a slot about to be
+ *              published; what is queued is runnable
+ *   idle       idle Ps have no G and no M, idle Ms have neither P nor G; counts and masks agree
+ *              when sched.lock is free
+ *   wired      an M's P points back, unless one of the two is being taken apart
+ *   conserved  with everybody asleep or computing, no G waits beside an idle P that nobody is about
+ *              to use */
 #include "interp.h"
 
 static const char *check_status(void)

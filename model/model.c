@@ -62,4 +62,5 @@
 #include "malloc.c"
 #include "checkwait.c"
 #include "check.c"
+#include "plant.c"
 #include "world.c"

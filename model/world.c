@@ -114,4 +114,5 @@ const struct core CORE = {
     .counters = world_counters,
     .gomaxprocs = world_gomaxprocs,
     .check = world_check,
+    .plant = world_plant,
 };

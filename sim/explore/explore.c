@@ -235,12 +235,32 @@ static void flush(int tid)
     mm_flush_one(tid);
 }
 
+/* What is wrong with the world, as it is when all that was stored has arrived; NULL: nothing. The
+ * check is nobody's: it sees no thread's own buffer first. */
+static const char *look(bool quiet)
+{
+    struct ex_thread *cur = ex.cur;
+
+    if (ex.o.check == NULL)
+        return NULL;
+    ex.cur = NULL;
+    const char *bad = ex.o.check(quiet);
+    ex.cur = cur;
+    return bad;
+}
+
 /* The next thread to run; NULL: the run is over and ex.why says why. */
 static struct ex_thread *next_thread(struct ex_thread *me)
 {
     for (;;) {
         while (ex.due <= ex.order)
             fire_one();
+        const char *bad = ex.able_count == 0 ? look(/*quiet*/ true) : NULL;
+        if (bad != NULL) {
+            ex.why = EX_THROWN;
+            ex.text = bad;
+            return NULL;
+        }
         int o = next_option(me);
         if (o < 0) {
             idle();
@@ -368,7 +388,7 @@ static struct ex_thread *next_of_all(struct ex_thread *me)
 {
     if (ex_hot.now >= ex.until)
         ex_leave_(EX_TIME, "");
-    const char *bad = ex.o.check != NULL ? ex.o.check() : NULL;
+    const char *bad = look(/*quiet*/ false);
     if (bad != NULL)
         ex_leave_(EX_THROWN, bad);
     if (!ex.wants_time)

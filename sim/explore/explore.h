@@ -55,9 +55,10 @@ struct ex_opts {
     int32_t ncpu;              /* what host_ncpu says; 0: 8 */
     int64_t quota_us, period_us;
     void (*sighandler)(void *arg);
-    /* Asked before every point, while memory is sc: what is wrong with the world, or NULL. Words
+    /* Asked before every point what is wrong with the world, or NULL; a_peek gives it the memory as
+     * it is when all stores have arrived (mm_peek of nobody). quiet: no thread could go on. Words
      * end the run as a throw does. */
-    const char *(*check)(void);
+    const char *(*check)(bool quiet);
 };
 
 enum ex_why {

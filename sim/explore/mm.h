@@ -75,7 +75,8 @@ uint64_t mm_rmw(int tid, void *addr, unsigned size, unsigned bits, enum mm_rmw h
                 uint64_t operand, uint64_t expect, bool *wrote);
 void mm_fence(int tid, unsigned bits);
 
-/* What an observer on thread tid sees: its own stores, else the newest value. No effect. */
+/* What an observer on thread tid sees: its own stores, else the newest value; nobody (-1) sees the
+ * newest value of the coherence order when all buffers have emptied. No effect. */
 uint64_t mm_peek(int tid, const void *addr, unsigned size);
 
 /* A kernel call that orders: everything before it on `from` is visible to everything after it on

@@ -52,7 +52,18 @@ static void check_run(const struct as_explore *e, uint64_t number, enum ex_why w
 
 static struct profile prof;
 
-static const char *look(void) { return core_explore.check(/*quiet*/ false); }
+static struct {
+    bool wanted, done;
+    enum core_plant what;
+    uint64_t after; /* points */
+} planted;
+
+static const char *look(bool quiet)
+{
+    if (planted.wanted && !planted.done && ex_steps() >= planted.after)
+        planted.done = core_explore.plant(planted.what, quiet);
+    return core_explore.check(quiet);
+}
 
 static void explore_begin(struct as *a, const struct as_explore *e, struct strategy_random *random)
 {
@@ -74,7 +85,7 @@ static void explore_begin(struct as *a, const struct as_explore *e, struct strat
                         .steps_max = 200000,
                         .ncpu = 4,
                         .sighandler = core_explore.sighandler,
-                        .check = e->memory == MM_SC ? look : NULL};
+                        .check = look};
     strategy_random_init(random, e->seed, e->runs);
     if (!ex_init(&f, &o))
         FAIL_CASE("ex_init: %s", f.text);
@@ -107,6 +118,30 @@ uint64_t as_explore_findings(struct as *a, struct as_explore e)
         found += ex_run() == EX_FINDING;
         ex_end();
     }
+    ex_free();
+    return found;
+}
+
+uint64_t as_explore_plant(struct as *a, struct as_explore e, enum core_plant what,
+                          const char *words)
+{
+    struct strategy_random random;
+    uint64_t found = 0;
+    explore_begin(a, &e, &random);
+    planted.wanted = true;
+    planted.what = what;
+    for (uint64_t n = 0; ex_begin(&random.s); n++) {
+        planted.done = false;
+        planted.after = 500 + n * 23;
+        build();
+        enum ex_why why = ex_run();
+        if (planted.done && (why != EX_THROWN || strstr(ex_text(), words) == NULL))
+            FAIL_CASE("go1.%d, %s, plant %d, run %llu: %s: %s", e.release, mm_kind_name(e.memory),
+                      (int)what, (unsigned long long)n, ex_why_name(why), ex_text());
+        found += planted.done;
+        ex_end();
+    }
+    planted.wanted = false;
     ex_free();
     return found;
 }

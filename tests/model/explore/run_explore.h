@@ -18,4 +18,9 @@ void as_explore(struct as *a, struct as_explore e);
 /* How many of the runs end with a finding. */
 uint64_t as_explore_findings(struct as *a, struct as_explore e);
 
+/* Breaks an invariant in each of the runs, some points after its start; every run in which that is
+ * possible has to end with these words. How many those were. */
+uint64_t as_explore_plant(struct as *a, struct as_explore e, enum core_plant what,
+                          const char *words);
+
 #endif
