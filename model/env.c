@@ -95,14 +95,16 @@ static void env_next(struct pollfd *fd, int64_t now);
 /* EVERY, BURSTS, TIMES: the arrival that was scheduled. */
 static void env_open_loop(void *arg)
 {
+    host_enter();
     struct pollfd *fd = arg;
     struct envfd *e = &fd->env;
     int64_t now = host_now(), size = e->process->kind == ARRIVE_BURSTS ? e->process->size : 1;
     int64_t n = env_allow(e, now, size);
-    if (n == 0)
-        return;
-    env_deliver(fd, n);
-    env_next(fd, now);
+    if (n != 0) {
+        env_deliver(fd, n);
+        env_next(fd, now);
+    }
+    host_leave();
 }
 
 /* Schedules the arrival after the one at `now`. */
@@ -117,7 +119,12 @@ static void env_next(struct pollfd *fd, int64_t now)
 }
 
 /* CLOSED: a client sends. */
-static void env_client(void *arg) { env_deliver(arg, 1); }
+static void env_client(void *arg)
+{
+    host_enter();
+    env_deliver(arg, 1);
+    host_leave();
+}
 
 /* CLOSED: a client will send after it has thought. e.lock is held. */
 static void env_think(struct pollfd *fd, int64_t now)

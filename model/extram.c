@@ -174,6 +174,7 @@ static enum opres foreign_returns(struct g *gp)
 /* A thread made by C: gp->opval ns of C code, then the callback, then it waits for the next one. */
 static void foreign_main(void *arg)
 {
+    host_enter();
     struct m *mp = arg;
     struct g *gp = mp->lockedg;
     for (;;) {

@@ -274,11 +274,17 @@ static struct m *allocm(struct p *pp, enum mstart_kind kind, int64_t id)
     return nmp;
 }
 
+static void mstart_thread(void *arg)
+{
+    host_enter();
+    mstart(arg);
+}
+
 static void newm1(struct m *mp)
 {
     getm()->counters[C_threads]++;
     emit(EV_M_CREATE, 0, (uint64_t)mp->id, 0, mp->mstartkind);
-    newosproc(&mp->host, mstart, mp);
+    newosproc(&mp->host, mstart_thread, mp);
 }
 
 /* proc.go newm. An M locked by the user, or inside C, must not clone itself: the template thread
@@ -354,9 +360,8 @@ static void mloop(struct m *mp)
 }
 
 /* proc.go mstart1. */
-static void mstart(void *arg)
+static void mstart(struct m *mp)
 {
-    struct m *mp = arg;
     switch ((enum mstart_kind)mp->mstartkind) {
     case MSTART_SYSMON: sysmon(); break;
     case MSTART_TEMPLATE: templateThread(); break;

@@ -44,12 +44,14 @@ static bool wantAsyncPreempt(struct m *mp, struct g *gp)
  * so. */
 static void sighandler(void *arg)
 {
+    host_enter();
     struct m *mp = arg;
     struct g *gp = a_own(&mp->curg);
     if (gp != NULL && wantAsyncPreempt(mp, gp) && mp->insafe && canPreemptM(mp))
         mp->asyncinject = true; /* the burst ends and the G calls asyncPreempt2 */
     a_add(&mp->preemptGen, 1);
     a_store(&mp->signalPending, 0);
+    host_leave();
 }
 
 /* proc.go preemptPark: for suspendG only; nobody owns the wake until the suspender takes it. */

@@ -45,7 +45,7 @@ static void globrunqput(struct g *gp);
 
 /* mp.c */
 static void newm(enum mstart_kind kind, struct p *pp, int64_t id);
-static void mstart(void *arg);
+static void mstart(struct m *mp);
 static struct p *releasep(void);
 static struct p *mp_p(struct m *mp);
 static void tick(maskword *t);

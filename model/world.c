@@ -32,6 +32,7 @@ static void alloc_tables(int32_t procs_max)
 
 static struct hostm *world_init(const struct world_opts *o, void **arg)
 {
+    host_enter();
     rt = host_alloc(sizeof *rt, 64);
     sched = &rt->sched;
     rt->prof = *o->profile;
@@ -46,6 +47,7 @@ static struct hostm *world_init(const struct world_opts *o, void **arg)
     alloc_tables(o->procs_max > o->procs ? o->procs_max : o->procs > 64 ? o->procs : 64);
     rt->m0 = host_alloc(sizeof *rt->m0, 64);
     *arg = rt->m0;
+    host_leave();
     return &rt->m0->host;
 }
 
@@ -72,6 +74,7 @@ static void schedinit(struct m *mp)
 
 static void run_m0(void *arg)
 {
+    host_enter();
     struct m *mp = arg;
     schedinit(mp);
     rt->main_g = newproc(rt->prog->main, NULL, 0, 0);

@@ -137,6 +137,8 @@ void ex_nudge_(struct hostm *hm);
 
 /* ---- threads ---- */
 
+#define host_enter()              (void)0
+#define host_leave()              (void)0
 #define newosproc(hm, fn, arg)    ex_newosproc_(hm, fn, arg)
 #define thread_exit()             ex_thread_exit_()
 #define getarg()                  ex_getarg_()

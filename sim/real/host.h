@@ -119,6 +119,8 @@ struct hostm {
     _Atomic(struct rt_thread *) thread;
 };
 
+#define host_enter()              (void)0
+#define host_leave()              (void)0
 #define newosproc(hm, fn, arg)    rt_newosproc_(hm, fn, arg)
 #define thread_exit()             rt_thread_exit_()
 #define getarg()                  (rt_arg_)

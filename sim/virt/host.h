@@ -18,6 +18,10 @@
 #include "sim/base/event.h"
 #include "sim/base/fail.h" /* throw */
 
+/* A report says when. */
+#undef throw
+#define throw(msg) (VM_OUT_(), throw_at(__FILE__, __LINE__, __func__, "%s", (msg)))
+
 /* ---- atomics ---- */
 
 #define ATOMIC(T) \
@@ -102,11 +106,11 @@
     })
 #define a_peek(p) __extension__({ (p)->v; })
 #define a_own(p)  a_peek(p)
-#define a_fence()                                      \
-    __extension__({                                    \
-        vm_point_();                                   \
-        vm_hot.now += vm_hot.atomic[ATOMIC_fence].hit; \
-        (void)0;                                       \
+#define a_fence()                                   \
+    __extension__({                                 \
+        vm_point_();                                \
+        vm_now_ += vm_hot.atomic[ATOMIC_fence].hit; \
+        (void)0;                                    \
     })
 
 /* ---- time and CPU ---- */
@@ -115,14 +119,14 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 
 #define nanotime()                vm_nanotime_()
 #define host_now()                vm_host_now_()
-#define work(kind)                ((void)(vm_hot.now += vm_hot.work[W_##kind]))
+#define work(kind)                ((void)(vm_now_ += vm_hot.work[W_##kind]))
 #define work_n(kind, n)           vm_work_n_(W_##kind, (uint64_t)(n))
 #define procyield(n)              vm_procyield_(n)
-#define osyield()                 vm_osyield_()
-#define host_usleep(us)           vm_usleep_(us)
-#define burst(ns, how)            vm_burst_(ns, (how) == BURST_CUT)
-#define syscall_body(ns, off_cpu) vm_syscall_body_(ns, off_cpu)
-#define nudge(hm)                 vm_nudge_(hm)
+#define osyield()                 VM_DO_(vm_osyield_())
+#define host_usleep(us)           VM_DO_(vm_usleep_(us))
+#define burst(ns, how)            VM_CALL_(vm_burst_(ns, (how) == BURST_CUT))
+#define syscall_body(ns, off_cpu) VM_DO_(vm_syscall_body_(ns, off_cpu))
+#define nudge(hm)                 VM_DO_(vm_nudge_(hm))
 
 /* The host's part of an M. */
 struct hostm {
@@ -135,18 +139,15 @@ void vm_usleep_(uint32_t us);
 void vm_syscall_body_(int64_t ns, bool off_cpu);
 void vm_nudge_(struct hostm *hm);
 
-static inline void vm_work_n_(enum work_kind kind, uint64_t n)
-{
-    vm_hot.now += vm_hot.work[kind] * n;
-}
+static inline void vm_work_n_(enum work_kind kind, uint64_t n) { vm_now_ += vm_hot.work[kind] * n; }
 
-static inline int64_t vm_host_now_(void) { return (int64_t)(vm_hot.now / 1000); }
+static inline int64_t vm_host_now_(void) { return (int64_t)(vm_now_ / 1000); }
 
 static inline int64_t vm_nanotime_(void)
 {
     vm_point_();
     int64_t ns = vm_host_now_();
-    vm_hot.now += vm_hot.kind[COST_nanotime];
+    vm_now_ += vm_hot.kind[COST_nanotime];
     return ns;
 }
 
@@ -155,18 +156,18 @@ static inline void vm_procyield_(uint32_t n)
     uint64_t ps = (uint64_t)vm_hot.kind[COST_pause] * n;
 
     vm_point_();
-    vm_hot.now += ps;
+    vm_now_ += ps;
     vm_hot.front->spin_ps += ps;
 }
 
 /* ---- threads ---- */
 
-#define newosproc(hm, fn, arg)    vm_newosproc_(hm, fn, arg)
-#define thread_exit()             vm_thread_exit_()
+#define newosproc(hm, fn, arg)    VM_DO_(vm_newosproc_(hm, fn, arg))
+#define thread_exit()             VM_DO_(vm_thread_exit_())
 #define getarg()                  (vm_hot.arg)
-#define signalm(hm)               vm_signalm_(hm)
-#define futexsleep(addr, val, ns) vm_futexsleep_(&(addr)->v, val, ns)
-#define futexwakeup(addr, n)      vm_futexwakeup_(&(addr)->v, n)
+#define signalm(hm)               VM_DO_(vm_signalm_(hm))
+#define futexsleep(addr, val, ns) VM_DO_(vm_futexsleep_(&(addr)->v, val, ns))
+#define futexwakeup(addr, n)      VM_DO_(vm_futexwakeup_(&(addr)->v, n))
 
 void vm_newosproc_(struct hostm *hm, void (*fn)(void *), void *arg);
 _Noreturn void vm_thread_exit_(void);
@@ -181,20 +182,20 @@ struct poll_event {
     uint32_t mode; /* 1 readable, 2 writable, 3 both */
 };
 
-#define env_at(ns, fn, arg)             vm_env_at_(ns, fn, arg)
-#define env_ready(fd, mode)             vm_env_ready_(fd, mode)
-#define netpoll_wait(ns, ev, cap)       vm_netpoll_wait_(ns, ev, cap)
-#define netpoll_wakeup()                vm_netpoll_wakeup_()
-#define host_ncpu()                     vm_ncpu_()
-#define host_quota(quota_us, period_us) vm_quota_(quota_us, period_us)
-#define draw(n, fallback)               (vm_chooser_ ? vm_draw_(n, fallback) : (fallback))
-#define host_seed64()                   vm_seed64_()
-#define host_alloc(size, align)         vm_alloc_(size, align)
+#define env_at(ns, fn, arg)             VM_DO_(vm_env_at_(ns, fn, arg))
+#define env_ready(fd, mode)             VM_DO_(vm_env_ready_(fd, mode))
+#define netpoll_wait(ns, ev, cap)       VM_CALL_(vm_netpoll_wait_(ns, ev, cap))
+#define netpoll_wakeup()                VM_DO_(vm_netpoll_wakeup_())
+#define host_ncpu()                     VM_CALL_(vm_ncpu_())
+#define host_quota(quota_us, period_us) VM_CALL_(vm_quota_(quota_us, period_us))
+#define draw(n, fallback)               (vm_chooser_ ? VM_CALL_(vm_draw_(n, fallback)) : (fallback))
+#define host_seed64()                   VM_CALL_(vm_seed64_())
+#define host_alloc(size, align)         VM_CALL_(vm_alloc_(size, align))
 #define emit(type, g, a, b, c) \
     vm_emit_((enum event_type)(type), (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
 #define host_set_p(pid)     vm_set_p_((uint16_t)(pid)) /* -1 is EVENT_NO_P */
-#define finding(kind, text) vm_finding_(kind, text)
-#define host_stop()         vm_stop_()
+#define finding(kind, text) VM_DO_(vm_finding_(kind, text))
+#define host_stop()         VM_DO_(vm_stop_())
 
 void vm_env_at_(int64_t ns, void (*fn)(void *), void *arg);
 void vm_env_ready_(int32_t fd, uint32_t mode);
@@ -218,7 +219,7 @@ static inline void vm_set_p_(uint16_t pid)
 
 static inline void vm_emit_(enum event_type type, uint32_t g, uint64_t a, uint32_t b, uint16_t c)
 {
-    event_emit(&vm_log_, type, vm_hot.now, vm_hot.front->who, g, a, b, c);
+    event_emit(&vm_log_, type, vm_now_, vm_hot.front->who, g, a, b, c);
 }
 
 #endif

@@ -41,6 +41,57 @@ struct vm_hot {
 
 extern struct vm_hot vm_hot;
 
+/*
+ * gcc keeps what every verb changes or compares in registers of the model's own: through memory
+ * each operation's cost would wait for the store of the one before (4 cycles and more, some 80
+ * times from one switch to the next). The host's own files know nothing of it: vm_hot is true while
+ * they run, the registers while the model does, and each way between the two goes through one of
+ * these:
+ *
+ *   VM_CALL_(call), VM_DO_(call)   the model calls the host, for a value or for none
+ *   host_enter(), host_leave()     around what the host calls, or whoever embeds the model
+ *
+ * The three are registers that a callee must preserve, so that other code may be called as ever.
+ */
+#if defined(VM_REGISTERS) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && \
+    !defined(GMPSIM_ASAN) && !defined(GMPSIM_TSAN)
+register unsigned long long vm_now_ __asm__("r15");
+register unsigned long long vm_bit_ __asm__("r14");
+register uintptr_t vm_lines_ __asm__("r13");
+#define VM_OUT_() (void)(vm_hot.now = vm_now_)
+#define VM_IN_()  (void)(vm_now_ = vm_hot.now, vm_bit_ = vm_hot.bit, vm_lines_ = vm_hot.lines)
+#define VM_CALL_(call)              \
+    __extension__({                 \
+        VM_OUT_();                  \
+        __auto_type vm_r_ = (call); \
+        VM_IN_();                   \
+        vm_r_;                      \
+    })
+#define VM_DO_(call) \
+    __extension__({  \
+        VM_OUT_();   \
+        call;        \
+        VM_IN_();    \
+        (void)0;     \
+    })
+#define host_enter()                                                                             \
+    __attribute__((unused)) unsigned long long vm_now_saved_ = vm_now_, vm_bit_saved_ = vm_bit_; \
+    __attribute__((unused)) uintptr_t vm_lines_saved_ = vm_lines_;                               \
+    VM_IN_()
+#define host_leave()                                                                           \
+    (VM_OUT_(), vm_now_ = vm_now_saved_, vm_bit_ = vm_bit_saved_, vm_lines_ = vm_lines_saved_, \
+     (void)0)
+#else
+#define vm_now_        vm_hot.now
+#define vm_bit_        vm_hot.bit
+#define vm_lines_      vm_hot.lines
+#define VM_OUT_()      (void)0
+#define VM_CALL_(call) (call)
+#define VM_DO_(call)   (call)
+#define host_enter()   (void)0
+#define host_leave()   (void)0
+#endif
+
 /* Who answers what a rule or a seed decides otherwise; NULL: nobody (choose.c). */
 extern struct chooser *vm_chooser_;
 
@@ -51,8 +102,8 @@ void vm_yield_(void);
 
 static inline __attribute__((always_inline)) void vm_point_(void)
 {
-    if (!VM_LIKELY(vm_hot.now < vm_hot.horizon))
-        vm_yield_();
+    if (!VM_LIKELY(vm_now_ < vm_hot.horizon))
+        VM_DO_(vm_yield_());
 }
 
 /* The rest of the two below: another CPU has to give the line up. */
@@ -70,29 +121,29 @@ VM_INLINE unsigned long long *vm_line_(const volatile void *p)
 #if defined(GMPSIM_ASAN)
     vm_check_line_(p);
 #endif
-    return (unsigned long long *)(vm_hot.lines + ((uintptr_t)p >> 6) * sizeof(long long));
+    return (unsigned long long *)(vm_lines_ + ((uintptr_t)p >> 6) * sizeof(long long));
 }
 
 VM_INLINE void vm_read_(const volatile void *p, enum cost_atomic kind)
 {
-    if (VM_LIKELY(*vm_line_(p) & vm_hot.bit))
-        vm_hot.now += vm_hot.atomic[kind].hit;
+    if (VM_LIKELY(*vm_line_(p) & vm_bit_))
+        vm_now_ += vm_hot.atomic[kind].hit;
     else
-        vm_read_miss_(p, kind);
+        VM_DO_(vm_read_miss_(p, kind));
 }
 
 VM_INLINE void vm_write_(const volatile void *p, enum cost_atomic kind)
 {
-    if (VM_LIKELY(*vm_line_(p) == vm_hot.bit))
-        vm_hot.now += vm_hot.atomic[kind].hit;
+    if (VM_LIKELY(*vm_line_(p) == vm_bit_))
+        vm_now_ += vm_hot.atomic[kind].hit;
     else
-        vm_write_miss_(p, kind);
+        VM_DO_(vm_write_miss_(p, kind));
 }
 
 static inline void vm_first_(const volatile void *p)
 {
-    if (vm_hot.bit)
-        *vm_line_(p) = vm_hot.bit;
+    if (vm_bit_)
+        *vm_line_(p) = vm_bit_;
 }
 
 #endif
