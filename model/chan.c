@@ -28,7 +28,7 @@ static void chan_set_timer(struct hchan *c, struct timer *t) { c->timer = t; }
 
 /* ---- the queues, under the channel's lock ---- */
 
-static void waitq_enqueue(struct waitq *q, struct sudog *s)
+static inline void waitq_enqueue(struct waitq *q, struct sudog *s)
 {
     s->next = NULL;
     struct sudog *x = q->last;
@@ -41,7 +41,7 @@ static void waitq_enqueue(struct waitq *q, struct sudog *s)
 }
 
 /* chan.go dequeue. A select's sudog counts only if this waker is the first to claim its G. */
-static struct sudog *waitq_dequeue(struct waitq *q)
+static inline struct sudog *waitq_dequeue(struct waitq *q)
 {
     for (;;) {
         struct sudog *s = a_own(&q->first);

@@ -95,13 +95,14 @@ static void gc_init(void);                 /* once, before the first P */
 static enum opres gc_enable(struct g *gp); /* runtime.main: starts the system goroutines */
 static void gc_p_init(struct p *pp);
 static void gc_p_destroy(struct p *pp);
-static bool gc_blacken(void);                                      /* marking is on */
-static struct g *gc_findRunnableWorker(struct p *pp, int64_t now); /* made runnable, in limbo */
+static inline bool gc_blacken(void); /* marking is on */
+static COLD struct g *gc_findRunnableWorker(struct p *pp,
+                                            int64_t now); /* made runnable, in limbo */
 static bool gc_shouldScheduleWorker(struct p *pp);
 static struct g *gc_idleWorker(struct p *pp); /* step 11: still waiting */
 static struct g *gc_checkIdleNoP(
     struct p **pp); /* step 15c: still waiting; *pp taken from the idle list */
-static void gc_releaseNextWorker(struct p *pp); /* 1.26+ */
+static inline void gc_releaseNextWorker(struct p *pp); /* 1.26+ */
 static bool gc_assignWaitingWorker(struct p *pp, int64_t now);
 static void gc_sysmon(int64_t now);             /* periodic GC */
 static void gc_flushAssistCredit(struct g *gp); /* gdestroy */

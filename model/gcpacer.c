@@ -101,7 +101,7 @@ static void gc_startCycle(enum gcTrigger trigger)
 
 /* ---- the pool of workers that wait ---- */
 
-static void workers_push(struct g *gp)
+static COLD void workers_push(struct g *gp)
 {
     struct gcController *c = &rt->gc;
     uint64_t index = (uint64_t)(uint32_t)gp->group; /* a worker's group is its index + 1 */
@@ -133,7 +133,7 @@ static struct g *workers_pop(void)
 
 /* ---- which P runs one ---- */
 
-static bool gc_blacken(void) { return a_load_rlx(&rt->gc.blackenEnabled) != 0; }
+static inline bool gc_blacken(void) { return a_load_rlx(&rt->gc.blackenEnabled) != 0; }
 
 /* Bytes or stacks that nobody took. */
 static bool gc_work_left(void)
@@ -214,7 +214,7 @@ static bool gc_assignWaitingWorker(struct p *pp, int64_t now)
     return pp->gc.nextMarkWorker != NULL;
 }
 
-static struct g *gc_findRunnableWorker(struct p *pp, int64_t now)
+static COLD struct g *gc_findRunnableWorker(struct p *pp, int64_t now)
 {
     struct g *gp = pp->gc.nextMarkWorker;
     pp->gc.nextMarkWorker = NULL;
@@ -237,7 +237,7 @@ static void markWorkerStop(enum gcMarkWorkerMode mode)
 
 /* releaseNextGCMarkWorker (1.26+): the P does something else; the worker it was promised goes back.
  */
-static void gc_releaseNextWorker(struct p *pp)
+static inline void gc_releaseNextWorker(struct p *pp)
 {
     struct g *gp = pp->gc.nextMarkWorker;
     if (gp == NULL)

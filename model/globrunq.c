@@ -4,7 +4,7 @@
 
 static void globrunq_resized(void) { a_store_rlx(&sched->runqsize, sched->runq.size); }
 
-static bool globrunq_looks_empty(void) { return a_load_rlx(&sched->runqsize) == 0; }
+static inline bool globrunq_looks_empty(void) { return a_load_rlx(&sched->runqsize) == 0; }
 
 /* proc.go globrunqput. */
 static void globrunqput(struct g *gp)

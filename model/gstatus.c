@@ -27,16 +27,16 @@ static const uint16_t gstatus_next[12] = {
 #undef TO
 
 /* proc.go readgstatus. */
-static uint32_t readgstatus(struct g *gp) { return a_load(&gp->atomicstatus); }
+static inline uint32_t readgstatus(struct g *gp) { return a_load(&gp->atomicstatus); }
 
-static bool gstatus_edge(uint32_t from, uint32_t to)
+static inline bool gstatus_edge(uint32_t from, uint32_t to)
 {
     return from < 12 && to < 12 && (gstatus_next[from] >> to & 1) != 0;
 }
 
 /* The slow half of casgstatus: the scan bit is held by somebody, who never sleeps with it. Spins,
  * then yields; never parks. */
-static void casgstatus_spin(struct g *gp, uint32_t oldval, uint32_t newval)
+static COLD void casgstatus_spin(struct g *gp, uint32_t oldval, uint32_t newval)
 {
     const int64_t yield_delay_ns = 5000;
     int64_t next_yield = 0;
@@ -57,7 +57,7 @@ static void casgstatus_spin(struct g *gp, uint32_t oldval, uint32_t newval)
 }
 
 /* proc.go casgstatus. */
-static void casgstatus(struct g *gp, uint32_t oldval, uint32_t newval)
+static inline void casgstatus(struct g *gp, uint32_t oldval, uint32_t newval)
 {
     if (((oldval | newval) & Gscan) != 0 || oldval == newval)
         throw("casgstatus: bad incoming values");

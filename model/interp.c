@@ -563,7 +563,7 @@ static const step_fn step_table[STEPS] = {
 static bool is_call(uint8_t op) { return (op < OP_LOADP || op > OP_CASA) && op != OP_GOSCHED; }
 
 /* A jump backwards in a loop without calls: it can be left here, by a signal only. */
-static enum opres back_edge(struct m *mp, struct g *gp)
+static inline enum opres back_edge(struct m *mp, struct g *gp)
 {
     mp->insafe = true;
     (void)a_load_rlx(&gp->stackguard0); /* a point, so that a signal can arrive */
@@ -587,7 +587,8 @@ static void call(struct g *gp, const struct insn *in)
  * which now jumps back has looked at the stack guard on its way. A lone switch, so longer than
  * other functions. Wrapping arithmetic is done unsigned; the work is charged before anybody can
  * look. */
-static const struct insn *run_plain(struct m *mp, struct g *gp, const struct insn *in, bool called)
+static inline const struct insn *run_plain(struct m *mp, struct g *gp, const struct insn *in,
+                                           bool called)
 {
     int64_t *const R = regs(gp);
     uint32_t ops = 0;
@@ -657,7 +658,7 @@ static const struct insn *run_plain(struct m *mp, struct g *gp, const struct ins
 }
 
 /* Runs instructions until the G has to leave its M or has steps to run. */
-static void interp(struct m *mp, struct g *gp)
+static inline void interp(struct m *mp, struct g *gp)
 {
     bool called = false;
     do {

@@ -20,7 +20,7 @@ enum {
 
 static int32_t lock_weight(void) { return prof->mlocks16 ? 16 : 1; }
 
-static void lock_tristate_slow(struct mutex *l, uint32_t wait)
+static COLD void lock_tristate_slow(struct mutex *l, uint32_t wait)
 {
     getm()->counters[C_lock_contended]++;
     int64_t active = host_ncpu() > 1 ? prof->lock_active_spin : 0;
@@ -46,14 +46,14 @@ static void lock_tristate_slow(struct mutex *l, uint32_t wait)
     }
 }
 
-static void lock_tristate(struct mutex *l)
+static inline void lock_tristate(struct mutex *l)
 {
     uint32_t v = a_xchg(&l->key, 1);
     if (v != 0)
         lock_tristate_slow(l, v);
 }
 
-static void unlock_tristate(struct mutex *l)
+static inline void unlock_tristate(struct mutex *l)
 {
     uint32_t v = a_xchg(&l->key, 0);
     if (v == 0)
@@ -122,7 +122,7 @@ static bool spinbit_try(struct mutex *l, uint64_t v, bool spinner)
 }
 
 /* lock2's loop. Every turn counts as a round, a failed try too; a sleep leaves the count at one. */
-static void lock_spinbit_slow(struct mutex *l)
+static COLD void lock_spinbit_slow(struct mutex *l)
 {
     struct m *mp = getm();
     mp->counters[C_lock_contended]++;
@@ -151,7 +151,7 @@ static void lock_spinbit_slow(struct mutex *l)
     }
 }
 
-static void lock_spinbit(struct mutex *l)
+static inline void lock_spinbit(struct mutex *l)
 {
     uint8_t v8 = a_xchg8(&l->word, LOCKED);
     if ((v8 & LOCKED) != 0)
@@ -175,7 +175,7 @@ static struct m *waitlist_cut_bottom(struct m *top)
 }
 
 /* lock_spinbit.go unlock2Wake. */
-static void unlock_spinbit_wake(struct mutex *l)
+static COLD void unlock_spinbit_wake(struct mutex *l)
 {
     uint64_t v = a_load(&l->word);
     bool anti_starve = cheaprandn((uint32_t)prof->spinbit_tail_period) == 0;
@@ -209,7 +209,7 @@ static void unlock_spinbit_wake(struct mutex *l)
     }
 }
 
-static void unlock_spinbit(struct mutex *l)
+static inline void unlock_spinbit(struct mutex *l)
 {
     uint8_t v8 = a_xchg8(&l->word, 0);
     if ((v8 & LOCKED) == 0)

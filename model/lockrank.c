@@ -56,30 +56,42 @@ static uint64_t lockrank_held(enum lockrank rank)
     return prof->timers_v2 && under_send ? held | R(TimerSend) : held;
 }
 
-/* lockrank_on.go lockInit. */
+/* lockrank_on.go lockInit. A leaf is a lock that stands for something that Go does not rank. */
 static void lockInit(struct mutex *l, enum lockrank rank)
 {
-    l->rank = (uint8_t)rank;
-    l->may_hold = prof->lock_ranks ? lockrank_held(rank) : ANYTHING;
+    if (rank == lockRankLeaf)
+        return;
+    l->rank_bit = UINT64_C(1) << rank;
+    l->ask = (prof->lock_ranks ? ~lockrank_held(rank) : 0) | l->rank_bit;
 }
 
-/* lockrank_on.go acquireLockRank. A leaf is a lock that stands for something that Go does not rank.
- */
+/* The rare part of the next: a broken order, or one more lock of a rank that is held. */
+static COLD void lockrank_ask(struct m *mp, const struct mutex *l)
+{
+    uint32_t rank = (uint32_t)__builtin_ctzll(l->rank_bit);
+    if (prof->lock_ranks && (mp->held & ~lockrank_held(rank)) != 0)
+        throw("lock ordering problem");
+    mp->again[rank]++;
+    mp->nagain++;
+}
+
+/* lockrank_on.go acquireLockRank. */
 static inline void lockrank_acquire(struct m *mp, const struct mutex *l)
 {
-    if (l->rank == lockRankLeaf)
-        return;
-    if (__builtin_expect((mp->held & ~l->may_hold) != 0, 0))
-        throw("lock ordering problem");
-    mp->held |= UINT64_C(1) << l->rank;
-    mp->nheld[l->rank]++;
+    if (__builtin_expect((mp->held & l->ask) != 0, 0))
+        lockrank_ask(mp, l);
+    mp->held |= l->rank_bit;
 }
 
 /* lockrank_on.go lockRelease. */
 static inline void lockrank_release(struct m *mp, const struct mutex *l)
 {
-    if (l->rank == lockRankLeaf)
+    uint32_t rank;
+    if (__builtin_expect(mp->nagain != 0, 0) && l->rank_bit != 0 &&
+        mp->again[rank = (uint32_t)__builtin_ctzll(l->rank_bit)] != 0) {
+        mp->again[rank]--;
+        mp->nagain--;
         return;
-    if (--mp->nheld[l->rank] == 0)
-        mp->held &= ~(UINT64_C(1) << l->rank);
+    }
+    mp->held &= ~l->rank_bit;
 }

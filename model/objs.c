@@ -110,7 +110,7 @@ static void objs_world_init(void)
 {
     const struct program *prog = rt->prog;
     if (program_uses_cgo(prog))
-        rt->prof.iscgo = 1;
+        world_prof.iscgo = 1;
     struct objects *o = rt->objs = host_alloc(sizeof *o, 64);
     lockInit(&o->lock, lockRankLeaf);
     lockInit(&o->ctxlock, lockRankLeaf);

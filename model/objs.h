@@ -225,8 +225,8 @@ static void chan_set_timer(struct hchan *c, struct timer *t);
 static enum opres closechan(struct g *gp, struct hchan *c);
 static void closechan_open(struct hchan *c); /* known to be open and not nil */
 static bool timerchandrain(struct hchan *c);
-static void waitq_enqueue(struct waitq *q, struct sudog *s);
-static struct sudog *waitq_dequeue(struct waitq *q);
+static inline void waitq_enqueue(struct waitq *q, struct sudog *s);
+static inline struct sudog *waitq_dequeue(struct waitq *q);
 static void waitq_remove(struct waitq *q, struct sudog *s);
 
 /* sync.c */

@@ -73,7 +73,7 @@ static void incidlelocked(int32_t v)
 
 /* proc.go stoplockedm: this M's G cannot run now; the P goes elsewhere. Returns with a P, for the
  * locked G. */
-static void stoplockedm(void)
+static COLD void stoplockedm(void)
 {
     struct m *mp = getm();
     if (mp->lockedg == NULL || a_load_rlx(&mp->lockedg->lockedm) != mp)
@@ -90,7 +90,7 @@ static void stoplockedm(void)
 
 /* proc.go startlockedm: gives the P to the M that gp is locked to, and sleeps. gp is on no queue
  * meanwhile. */
-static void startlockedm(struct g *gp)
+static COLD void startlockedm(struct g *gp)
 {
     struct m *mp = getm();
     struct m *lockedm = a_load_rlx(&gp->lockedm);

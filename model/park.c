@@ -9,7 +9,7 @@
 
 /* runtime1.go acquirem, releasem. m.locks != 0: not preemptible, and schedule() would be an error.
  */
-static struct m *acquirem(void)
+static inline struct m *acquirem(void)
 {
     struct m *mp = getm();
     mp->locks++;
@@ -18,7 +18,7 @@ static struct m *acquirem(void)
 
 /* newstack may have cleared the guard while locks was held; the request itself stays in g.preempt.
  */
-static void repoison_guard(struct m *mp)
+static inline void repoison_guard(struct m *mp)
 {
     if (mp->locks != 0)
         return;
@@ -27,7 +27,7 @@ static void repoison_guard(struct m *mp)
         a_store_rlx(&gp->stackguard0, GUARD_PREEMPT);
 }
 
-static void releasem(struct m *mp)
+static inline void releasem(struct m *mp)
 {
     mp->locks--;
     repoison_guard(mp);
@@ -40,7 +40,7 @@ static enum opres mcall(mcall_fn fn)
 }
 
 /* proc.go dropg. Only after the status left running. */
-static void dropg(struct m *mp)
+static inline void dropg(struct m *mp)
 {
     struct g *gp = a_own(&mp->curg);
     a_store_rlx(&gp->m, (struct m *)NULL);
@@ -102,7 +102,7 @@ static enum opres goparkunlock(struct g *gp, struct mutex *l, enum waitreason re
 }
 
 /* proc.go ready. */
-static void ready(struct g *gp, bool next)
+static inline void ready(struct g *gp, bool next)
 {
     struct m *mp = acquirem();
     uint32_t status = readgstatus(gp);
@@ -118,9 +118,9 @@ static void ready(struct g *gp, bool next)
     releasem(mp);
 }
 
-static void goready(struct g *gp) { ready(gp, /*next*/ true); }
+static inline void goready(struct g *gp) { ready(gp, /*next*/ true); }
 
-static void made_runnable(struct g *gp)
+static inline void made_runnable(struct g *gp)
 {
     runq_own(gp);
     gp->runnable_at = host_now();
@@ -191,7 +191,7 @@ static enum opres goyield(struct g *gp)
 /* In runs, as Go's lie in spans of their size: what is not shared between Ms stays together, and
  * the virtual host keeps nothing of its lines. A run is an eighth of those before it, so a small
  * world stays small. */
-static struct sudog *new_sudog(struct p *pp)
+static COLD struct sudog *new_sudog(struct p *pp)
 {
     if (pp->nsudogspan == 0) {
         pp->nsudogspan = 1 + pp->sudogs_made / 8;
@@ -202,22 +202,27 @@ static struct sudog *new_sudog(struct p *pp)
     return pp->sudogspan++;
 }
 
-/* proc.go acquireSudog. Refills the P's cache to half its cap from the central list. */
-static struct sudog *acquireSudog(void)
+/* Half of what the P's cache may hold, from the central list. */
+static COLD void sudogs_refill(struct p *pp)
+{
+    lock(&sched->sudoglock);
+    while (pp->nsudog < (int32_t)prof->sudog_cap / 2 && sched->sudogcache != NULL) {
+        struct sudog *s = sched->sudogcache;
+        sched->sudogcache = s->next;
+        s->next = pp->sudogcache;
+        pp->sudogcache = s;
+        pp->nsudog++;
+    }
+    unlock(&sched->sudoglock);
+}
+
+/* proc.go acquireSudog. */
+static inline struct sudog *acquireSudog(void)
 {
     struct m *mp = acquirem();
     struct p *pp = a_own(&mp->p);
-    if (pp->sudogcache == NULL) {
-        lock(&sched->sudoglock);
-        while (pp->nsudog < (int32_t)prof->sudog_cap / 2 && sched->sudogcache != NULL) {
-            struct sudog *s = sched->sudogcache;
-            sched->sudogcache = s->next;
-            s->next = pp->sudogcache;
-            pp->sudogcache = s;
-            pp->nsudog++;
-        }
-        unlock(&sched->sudoglock);
-    }
+    if (pp->sudogcache == NULL)
+        sudogs_refill(pp);
     struct sudog *s = pp->sudogcache;
     if (s == NULL) {
         s = new_sudog(pp);
@@ -230,23 +235,28 @@ static struct sudog *acquireSudog(void)
     return s;
 }
 
-/* proc.go releaseSudog. A full cache moves half of itself to the central list. */
-static void releaseSudog(struct sudog *s)
+/* A full cache moves half of itself to the central list. */
+static COLD void sudogs_spill(struct p *pp)
+{
+    lock(&sched->sudoglock);
+    while (pp->nsudog > (int32_t)prof->sudog_cap / 2) {
+        struct sudog *down = pp->sudogcache;
+        pp->sudogcache = down->next;
+        pp->nsudog--;
+        down->next = sched->sudogcache;
+        sched->sudogcache = down;
+    }
+    unlock(&sched->sudoglock);
+}
+
+/* proc.go releaseSudog. */
+static inline void releaseSudog(struct sudog *s)
 {
     struct m *mp = acquirem();
     struct p *pp = a_own(&mp->p);
     *s = (struct sudog){0};
-    if (pp->nsudog >= (int32_t)prof->sudog_cap) {
-        lock(&sched->sudoglock);
-        while (pp->nsudog > (int32_t)prof->sudog_cap / 2) {
-            struct sudog *down = pp->sudogcache;
-            pp->sudogcache = down->next;
-            pp->nsudog--;
-            down->next = sched->sudogcache;
-            sched->sudogcache = down;
-        }
-        unlock(&sched->sudoglock);
-    }
+    if (pp->nsudog >= (int32_t)prof->sudog_cap)
+        sudogs_spill(pp);
     s->next = pp->sudogcache;
     pp->sudogcache = s;
     pp->nsudog++;

@@ -33,7 +33,7 @@ static void pidleput(struct p *pp)
 }
 
 /* proc.go pidleget. sched.lock is held. The P comes back Pidle, on no list. */
-static struct p *pidleget(void)
+static inline struct p *pidleget(void)
 {
     struct p *pp = a_load_rlx(&sched->pidle);
     if (pp == NULL)
@@ -50,7 +50,7 @@ static struct p *pidleget(void)
 
 /* proc.go pidlegetSpinning (1.20+): an M that found work but no P says so; whoever releases a P
  * next goes spinning. */
-static struct p *pidlegetSpinning(void)
+static inline struct p *pidlegetSpinning(void)
 {
     struct p *pp = pidleget();
     if (pp == NULL && prof->needspinning)

@@ -66,7 +66,7 @@ static void preemptPark(struct g *gp)
 }
 
 /* preempt.go asyncPreempt2. */
-static enum opres asyncPreempt2(struct g *gp)
+static COLD enum opres asyncPreempt2(struct g *gp)
 {
     getm()->asyncinject = false;
     return mcall(a_load_rlx(&gp->preemptStop) ? preemptPark : gopreempt_m);
@@ -74,7 +74,7 @@ static enum opres asyncPreempt2(struct g *gp)
 
 /* stack.go newstack, as far as it is about preemption: the guard was poisoned. OP_DONE: the G goes
  * on. */
-static enum opres newstack(struct g *gp)
+static COLD enum opres newstack(struct g *gp)
 {
     struct m *mp = getm();
     if (!canPreemptM(mp)) {

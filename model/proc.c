@@ -11,7 +11,7 @@ struct found {
 
 /* proc.go execute. Wiring curg first lets a preemption request in the window be wiped, not lost on
  * another G. */
-static void execute(struct g *gp, bool inheritTime)
+static inline void execute(struct g *gp, bool inheritTime)
 {
     struct m *mp = getm();
     work(execute);
@@ -42,7 +42,7 @@ static void claim_waiting(struct g *gp)
 
 /* Step 5: every 61st tick the global queue goes first, or two Gs that respawn each other would
  * starve it. */
-static struct g *fair_look(struct m *mp, struct p *pp)
+static inline struct g *fair_look(struct m *mp, struct p *pp)
 {
     if (a_own(&pp->schedtick) % (uint32_t)prof->fair_period != 0 || globrunq_looks_empty())
         return NULL;
@@ -117,7 +117,7 @@ static bool may_spin(struct m *mp)
  * findrunnable has fewer. */
 enum look { LOOK_ON, LOOK_AGAIN, LOOK_FOUND };
 
-static bool stop_or_safepoint(struct p *pp)
+static inline bool stop_or_safepoint(struct p *pp)
 {
     if (a_load(&sched->gcwaiting) != 0) {
         gcstopm();
@@ -128,7 +128,7 @@ static bool stop_or_safepoint(struct p *pp)
     return false;
 }
 
-static bool system_look(struct m *mp, struct p *pp, int64_t now, struct found *f)
+static inline bool system_look(struct m *mp, struct p *pp, int64_t now, struct found *f)
 {
     if (gc_blacken()) {
         f->gp = gc_findRunnableWorker(pp, now);
@@ -141,8 +141,8 @@ static bool system_look(struct m *mp, struct p *pp, int64_t now, struct found *f
     return f->gp != NULL;
 }
 
-static enum look local_look(struct m *mp, struct p *pp, bool whole, struct timer_check *tc,
-                            struct found *f)
+static inline enum look local_look(struct m *mp, struct p *pp, bool whole, struct timer_check *tc,
+                                   struct found *f)
 {
     if (stop_or_safepoint(pp))
         return LOOK_AGAIN;
@@ -335,7 +335,7 @@ static enum look far_look(struct m *mp, struct p *pp, struct timer_check *tc, st
 }
 
 /* proc.go findRunnable. Blocks until there is a G; the M's P may be another one afterwards. */
-static struct found findRunnable(void)
+static inline struct found findRunnable(void)
 {
     struct m *mp = getm();
     /* <=1.18: schedule looked at everything, findrunnable then starts with fewer checks and repeats

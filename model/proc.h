@@ -14,8 +14,8 @@ static void *world_arg;
 
 /* proc.c, newproc.c */
 static void schedule(void);
-static void execute(struct g *gp, bool inheritTime);
-static void made_runnable(struct g *gp);
+static inline void execute(struct g *gp, bool inheritTime);
+static inline void made_runnable(struct g *gp);
 static bool pollWork(void);
 static void gfpurge(struct p *pp);
 static void randomOrder_reset(struct randomOrder *ord, uint32_t count);
@@ -25,13 +25,13 @@ static struct g *newsysproc(enum step first, void *obj);
 static void wakep(void);
 static void handoffp(struct p *pp);
 static void injectglist(struct gList *list);
-static void nmspinning_dec(void);
+static inline void nmspinning_dec(void);
 
 /* park.c */
-static struct m *acquirem(void);
-static void releasem(struct m *mp);
+static inline struct m *acquirem(void);
+static inline void releasem(struct m *mp);
 static uint32_t curg_id(struct m *mp);
-static void repoison_guard(struct m *mp);
+static inline void repoison_guard(struct m *mp);
 static enum opres mcall(mcall_fn fn);
 static void gopreempt_m(struct g *gp);
 static enum opres goschedIfBusy(struct g *gp);
@@ -39,7 +39,7 @@ static enum opres goschedIfBusy(struct g *gp);
 /* runq.c, globrunq.c */
 static void runq_own(struct g *gp);
 static bool runqempty(struct p *pp);
-static void runqput(struct p *pp, struct g *gp, bool next);
+static inline void runqput(struct p *pp, struct g *gp, bool next);
 static void globrunqputbatch(struct gQueue *batch);
 static void globrunqput(struct g *gp);
 
@@ -52,23 +52,23 @@ static void tick(maskword *t);
 static void take_nextp(struct m *mp);
 
 /* oslock.c, syscall.c, preempt.c */
-static void stoplockedm(void);
-static void startlockedm(struct g *gp);
+static COLD void stoplockedm(void);
+static COLD void startlockedm(struct g *gp);
 static void incidlelocked(int32_t v);
 static void entersyscall(struct g *gp);
 static void entersyscallblock(struct g *gp);
 static enum opres exitsyscall(struct g *gp);
-static enum opres newstack(struct g *gp);
-static enum opres asyncPreempt2(struct g *gp);
+static COLD enum opres newstack(struct g *gp);
+static COLD enum opres asyncPreempt2(struct g *gp);
 static void LockOSThread(struct g *gp);
 static void UnlockOSThread(struct g *gp);
 
 /* stw.c */
-static void gcstopm(void);
+static COLD void gcstopm(void);
 static void gcstop_p(struct p *pp);
 static void stopwait_dec(void);
 static struct p *procresize(int32_t nprocs);
-static void runSafePointFn(void);
+static COLD void runSafePointFn(void);
 static void safepoint_done(struct p *pp);
 static void stopTheWorldWithSema(uint16_t reason, bool pseudo_wait);
 static void startTheWorldWithSema(uint16_t reason);

@@ -35,7 +35,7 @@ static bool runqempty(struct p *pp)
 
 /* proc.go runqputslow. Half of a full ring and gp go to the global queue, in order. False: a thief
  * moved head. */
-static bool runqputslow(struct p *pp, struct g *gp, uint32_t h, uint32_t t)
+static COLD bool runqputslow(struct p *pp, struct g *gp, uint32_t h, uint32_t t)
 {
     uint32_t n = (t - h) / 2;
     if (n != runq_cap(pp) / 2)
@@ -65,7 +65,7 @@ static bool runqputslow(struct p *pp, struct g *gp, uint32_t h, uint32_t t)
 }
 
 /* proc.go runqput. */
-static void runqput(struct p *pp, struct g *gp, bool next)
+static inline void runqput(struct p *pp, struct g *gp, bool next)
 {
     if (prof->no_sysmon_no_runnext && prof->sysmon == 0)
         next = false; /* nobody would preempt a group that keeps itself in runnext */
@@ -116,7 +116,7 @@ static void runqputbatch(struct p *pp, struct gQueue *q)
 }
 
 /* proc.go runqget. *inherit: the G came from runnext and shares the slice of the G before it. */
-static struct g *runqget(struct p *pp, bool *inherit)
+static inline struct g *runqget(struct p *pp, bool *inherit)
 {
     struct g *next = a_load_rlx(&pp->runnext);
     while (next != NULL) {

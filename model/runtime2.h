@@ -66,8 +66,9 @@ struct mutex {
     ATOMIC(uint64_t)
     word; /* spinbit (>=1.24): bits 0 locked, 1 sleeping, 8 spinning, 9 stack locked, 10.. M id + 1
            */
-    uint8_t rank;      /* enum lockrank */
-    uint64_t may_hold; /* ranks; lockrank.c */
+    /* lockrank.c; sets of ranks, empty for a leaf. */
+    uint64_t rank_bit; /* its own */
+    uint64_t ask;      /* those that may not be held, and its own: a second one is counted */
 };
 struct note {
     ATOMIC(uint32_t) key;
@@ -75,6 +76,9 @@ struct note {
 
 typedef ATOMIC(struct g *) gslot;  /* guintptr: a ring slot, runnext */
 typedef ATOMIC(uint32_t) maskword; /* a word of a pMask, a tick */
+
+/* What is rare: out of the way of what is not, which then needs fewer registers. */
+#define COLD __attribute__((noinline, cold))
 
 /* ---- queues of Gs by schedlink ---- */
 struct gQueue { /* FIFO */
@@ -204,7 +208,8 @@ struct m {
     int64_t runstart;  /* ns when curg began to run */
     uint64_t counters[COUNTERS];
     uint64_t held;             /* ranks of the runtime mutexes it holds */
-    uint32_t nheld[LOCKRANKS]; /* how many of each */
+    uint32_t again[LOCKRANKS]; /* how many of each besides the first */
+    uint32_t nagain;           /* of all ranks */
 };
 
 #include "timer.h" /* struct timers, needs mutex */
@@ -299,11 +304,11 @@ struct randomOrder {
 /* Globals of package runtime, one set per world. */
 struct runtime {
     struct schedt sched;
-    struct profile prof;
     const struct program *prog;
 
-    struct p **allp; /* allp_cap structs; the first gomaxprocs are in use */
-    int32_t allp_len, allp_cap;
+    struct p **allp;               /* allp_cap structs; the first gomaxprocs are in use */
+    _Alignas(64) int32_t allp_len; /* other variables than sched: not on its last line */
+    int32_t allp_cap;
     struct mutex allpLock;
     ATOMIC(int32_t) gomaxprocs;
     int32_t newprocs;
@@ -351,7 +356,8 @@ struct runtime {
 /* The world this process runs. Set by world_attach, constant while the world runs. */
 static struct runtime *rt;
 static struct schedt *sched;
-static const struct profile *prof;
+static struct profile world_prof;
+static const struct profile *const prof = &world_prof;
 
 static inline struct m *getm(void) { return getarg(); }
 

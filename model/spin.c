@@ -11,7 +11,7 @@
  * One of the two sees the other's write (both sequentially consistent): no G is left behind. */
 #include "runtime2.h"
 
-static void nmspinning_dec(void)
+static inline void nmspinning_dec(void)
 {
     if (a_add(&sched->nmspinning, -1) < 0)
         throw("negative nmspinning");

@@ -32,13 +32,13 @@ static inline void push_step(struct g *gp, enum step s)
 /* park.c */
 static enum opres gopark(struct g *gp, unlockf_fn unlockf, void *lock, enum waitreason reason);
 static enum opres goparkunlock(struct g *gp, struct mutex *l, enum waitreason reason);
-static void goready(struct g *gp); /* ready(next=true) */
-static void ready(struct g *gp, bool next);
+static inline void goready(struct g *gp); /* ready(next=true) */
+static inline void ready(struct g *gp, bool next);
 static enum opres gosched(struct g *gp); /* runtime.Gosched */
 static enum opres goyield(struct g *gp);
 static enum opres goexit(struct g *gp);
-static struct sudog *acquireSudog(void);
-static void releaseSudog(struct sudog *s);
+static inline struct sudog *acquireSudog(void);
+static inline void releaseSudog(struct sudog *s);
 
 /* proc.c */
 static struct g *newproc(uint32_t func, const int64_t *args, uint32_t nargs,

@@ -22,7 +22,7 @@ static void gcstop_p(struct p *pp)
 
 /* proc.go gcstopm: this P stops for the world. A spinner gives up without a re-check:
  * start-the-world wakes somebody. */
-static void gcstopm(void)
+static COLD void gcstopm(void)
 {
     struct m *mp = getm();
     if (a_load(&sched->gcwaiting) == 0)
@@ -331,7 +331,7 @@ static void safepoint_done(struct p *pp)
 }
 
 /* proc.go runSafePointFn: the own P's share, or somebody did it for us. */
-static void runSafePointFn(void)
+static COLD void runSafePointFn(void)
 {
     struct p *pp = mp_p(getm());
     if (!a_cas(&pp->runSafePointFn, 1, 0))

@@ -139,7 +139,7 @@ static void cleanHead(struct timers *ts)
 }
 
 /* time.go timers.wakeTime. adjust relies on the order of the two loads. */
-static int64_t wakeTime_v2(struct timers *ts)
+static inline int64_t wakeTime_v2(struct timers *ts)
 {
     int64_t next = a_load(&ts->minWhenModified);
     int64_t when = a_load(&ts->minWhenHeap);
@@ -407,7 +407,7 @@ static bool many_zombies(struct timers *ts)
 }
 
 /* time.go timers.check. */
-static struct timer_check check_v2(struct timers *ts, int64_t now)
+static inline struct timer_check check_v2(struct timers *ts, int64_t now)
 {
     struct timer_check r = {.now = now};
     int64_t next = wakeTime_v2(ts);
@@ -525,7 +525,7 @@ static void timer_init(struct timer *t, timer_fn f, void *arg)
         lockInit(&t->mu, lockRankTimer);
 }
 
-static struct timer_check timers_check(struct p *pp, int64_t now)
+static inline struct timer_check timers_check(struct p *pp, int64_t now)
 {
     if (prof->timers_v2)
         return check_v2(&pp->timers, now);

@@ -91,7 +91,7 @@ struct hchan;
 static void timers_world_init(void); /* once, after the profile is set and before the first P */
 static void timers_init(struct timers *ts); /* p.init, for a new struct p */
 /* timers.check, checkTimers <=1.22; nothing in 1.13. now may be 0 (= ask the clock if needed). */
-static struct timer_check timers_check(struct p *pp, int64_t now);
+static inline struct timer_check timers_check(struct p *pp, int64_t now);
 static int64_t timers_wakeTime(struct p *pp); /* 0: none */
 static uint32_t timers_len(struct p *pp);     /* racy */
 static void updateTimerPMask(

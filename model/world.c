@@ -35,8 +35,7 @@ static struct hostm *world_init(const struct world_opts *o, void **arg)
     host_enter();
     rt = host_alloc(sizeof *rt, 64);
     sched = &rt->sched;
-    rt->prof = *o->profile;
-    prof = &rt->prof;
+    world_prof = *o->profile;
     rt->prog = o->program;
     world_print = o->print;
     world_sched_line = o->sched_line;

@@ -34,9 +34,12 @@ struct vm_hot {
     uintptr_t lines;
     void *arg;              /* the running thread's; NULL outside every M */
     struct vm_front *front; /* of the running thread; outside every M that of nobody */
-    struct cost_pair atomic[ATOMIC_COUNT]; /* the row of the world's port */
+    /* The row of the world's port. As wide as the clock: added to it in one instruction. */
+    struct {
+        unsigned long long hit, miss;
+    } atomic[ATOMIC_COUNT];
+    unsigned long long work[W_COUNT];
     uint32_t kind[COST_COUNT];
-    uint32_t work[W_COUNT];
 };
 
 extern struct vm_hot vm_hot;

@@ -111,9 +111,13 @@ static void init_hot(const struct vm_opts *o)
     memset(&vm_hot, 0, sizeof vm_hot);
     vm_hot.front = &vm_nobody_;
     vm_hot.horizon = VM_NEVER;
-    memcpy(vm_hot.atomic, c->atomic[o->port], sizeof vm_hot.atomic);
+    for (int i = 0; i < ATOMIC_COUNT; i++) {
+        vm_hot.atomic[i].hit = c->atomic[o->port][i].hit;
+        vm_hot.atomic[i].miss = c->atomic[o->port][i].miss;
+    }
+    for (int i = 0; i < W_COUNT; i++)
+        vm_hot.work[i] = c->work[i];
     memcpy(vm_hot.kind, c->kind, sizeof vm_hot.kind);
-    memcpy(vm_hot.work, c->work, sizeof vm_hot.work);
 }
 
 static size_t lines_size(void) { return (vm_w_.arena.top >> 6) * sizeof *vm_w_.lines; }

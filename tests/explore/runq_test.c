@@ -100,9 +100,8 @@ static void build_world(void)
 {
     rt = host_alloc(sizeof *rt, 64);
     sched = &rt->sched;
-    profile_init(&rt->prof, PROFILE_LATEST);
-    profile_set(&rt->prof, "ring_len", 4);
-    prof = &rt->prof;
+    profile_init(&world_prof, PROFILE_LATEST);
+    profile_set(&world_prof, "ring_len", 4);
     rt->ms = host_alloc(PS * sizeof *rt->ms, 8);
     rt->ms_cap = PS;
     init_locks();

@@ -74,8 +74,7 @@ static void build(void *arg)
     setup = arg;
     rt = host_alloc(sizeof *rt, 64);
     sched = &rt->sched;
-    profile_init(&rt->prof, setup->release);
-    prof = &rt->prof;
+    profile_init(&world_prof, setup->release);
     rt->allp = host_alloc(MS * sizeof *rt->allp, 8);
     rt->allp_len = MS;
     rt->ms = host_alloc(MS * sizeof *rt->ms, 8);
