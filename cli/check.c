@@ -51,7 +51,6 @@ static void check_release(struct check *c, struct scenario *s, struct outcome *o
     struct run_opts ro;
     if (!run_opts_of(&f, s, o->release, &ro))
         cli_fail(&f);
-    ro.catch_throws = true;
     if (c->progress.p.on) {
         ro.sink = take_records;
         ro.arg = &c->progress;

@@ -268,6 +268,8 @@ const char *machine_line(const struct machine *m, const struct run_opts *o, char
         add(&l, " --schedtrace %s", time_exact(o->schedtrace_ns));
     if (o->scheddetail)
         add(&l, " --scheddetail");
+    if (m->plant != NULL)
+        add_word(&l, " --plant ", m->plant);
     add(&l, " --seed %" PRIu64, o->seed);
     return buf;
 }

@@ -16,6 +16,7 @@ struct machine {
     const char *profile, *cpus, *quota, *costs, *memory, *port, *ties;
     int64_t noise;
     int64_t period_ns, until_ns;
+    const char *plant; /* of run alone */
     struct opt_list rules;
     struct opt_seed seed;
     bool quota_later;         /* quotas come from elsewhere: a period alone is no mistake */

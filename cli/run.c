@@ -9,13 +9,14 @@
 #include "cli/record.h"
 #include "cli/report.h"
 #include "cli/step.h"
+#include "run/broken.h"
 #include "run/ops.h"
 
 struct run_args {
     struct machine m;
     struct run_opts o;
     int64_t runs, schedtrace_ns;
-    const char *explain;
+    const char *explain, *plant;
     const char *db_path, *jsonl_path, *chrome_path;
     struct outputs out;
     struct progress_run progress;
@@ -68,6 +69,15 @@ static void show(struct run_args *a, const struct run_result *r, const struct co
         report_text(stdout, &a->m, &a->o, r, c);
 }
 
+static void show_broken(const struct run_args *a)
+{
+    char line[4096] = GMPSIM_NAME " run ";
+    size_t n = strlen(line);
+    machine_line(&a->m, &a->o, line + n, sizeof line - n);
+    fflush(stdout);
+    broken_report(stderr, &a->o, line);
+}
+
 static int one(struct run_args *a, cJSON *list)
 {
     static struct run r;
@@ -88,8 +98,39 @@ static int one(struct run_args *a, cJSON *list)
     if (id != 0 && !a->json && !a->prints)
         printf("recorded: run %" PRId64 " in %s\n", id, a->db_path);
     int status = report_status(&r.result, &c);
+    bool broken = run_is_broken(&r.result), planted = r.plant_at == UINT64_MAX;
     run_free(&r);
+    if (broken)
+        show_broken(a);
+    if (!planted)
+        cli_die(EXIT_USAGE, "--plant: the run ended before there was anything to break");
     return status;
+}
+
+/* "queue@3ms": what, and from when on. */
+static void set_plant(struct run_args *a)
+{
+    static const char *const names[] = {
+#define PLANT(name, what) #name,
+        CORE_PLANTS(PLANT)
+#undef PLANT
+            NULL};
+    char name[20];
+    int64_t ns = 0;
+    size_t n = strcspn(a->plant, "@");
+    snprintf(name, sizeof name, "%.*s", (int)n, a->plant);
+    for (int i = 0; i < PLANT_COUNT; i++)
+        if (strcmp(names[i], name) == 0) {
+            a->o.plants = true;
+            a->o.plant = (enum core_plant)i;
+        }
+    if (!a->o.plants)
+        cli_die(EXIT_USAGE, "--plant: no invariant '%s'; is it '%s'?", name,
+                cli_nearest(name, names) != NULL ? cli_nearest(name, names) : names[0]);
+    if (a->plant[n] == '@' && !parse_time(a->plant + n + 1, &ns))
+        cli_die(EXIT_USAGE, "--plant: want NAME@TIME, as queue@3ms, got '%s'", a->plant);
+    a->o.plant_ps = (uint64_t)ns * 1000;
+    a->m.plant = a->plant;
 }
 
 /* Of one run its report, of several their list. */
@@ -189,6 +230,8 @@ int verb_run(const struct verb *v, int argc, char **argv)
         {"step", NULL, "go through the run, forwards and backwards, by commands", OPT_FLAG,
          &a.step},
         {"prints", NULL, "print only what the program prints", OPT_FLAG, &a.prints},
+        {"plant", "WHAT@TIME", "break an invariant on purpose: status, running, queue, wait, ...",
+         OPT_TEXT, &a.plant},
         {"json", NULL, "the report as JSON", OPT_FLAG, &a.json},
         {0},
     };
@@ -199,6 +242,8 @@ int verb_run(const struct verb *v, int argc, char **argv)
     machine_load(&a.m, argv[first], &a.o);
     if (a.explain != NULL)
         explain_check(a.o.program, a.explain);
+    if (a.plant != NULL)
+        set_plant(&a);
     a.o.schedtrace_ns = a.schedtrace_ns;
     a.o.scheddetail = a.scheddetail;
     a.o.sched_line = to_stderr;

@@ -404,7 +404,6 @@ int verb_whatif(const struct verb *v, int argc, char **argv)
     opts_want(v, argc, first, 1, 1);
     g.m.quota_later = g.quota.given != NULL;
     machine_load(&g.m, argv[first], &g.o);
-    g.o.catch_throws = true;
     check_grid(&g);
     size_t size = sizeof(struct whatif_run) + g.nseries * sizeof(struct whatif_series);
     struct jobs j = {.count = g.cells * (size_t)g.runs,

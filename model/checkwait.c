@@ -9,16 +9,18 @@
  *   none      for ever: nil channels, empty selects; and who runs on g0 and calls itself waiting */
 #include "netpoll.h"
 #include "objs.h"
+#include "statusname.h"
 
 /* What is wrong and with whom. One text at a time: the first is the last. */
-static char check_text[200];
+static char check_text[260];
 static const char *check_says(const char *what, struct g *gp, struct p *pp, struct m *mp)
 {
-    char g[24] = "-", p[16] = "-", m[16] = "-";
+    char g[40] = "-", p[24] = "-", m[16] = "-";
     if (gp != NULL)
-        snprintf(g, sizeof g, "%llu", (unsigned long long)gp->goid);
+        snprintf(g, sizeof g, "%llu %s", (unsigned long long)gp->goid,
+                 gstatus_name(a_peek(&gp->atomicstatus)));
     if (pp != NULL)
-        snprintf(p, sizeof p, "%d", pp->id);
+        snprintf(p, sizeof p, "%d %s", pp->id, pstatus_name(a_peek(&pp->status)));
     if (mp != NULL)
         snprintf(m, sizeof m, "%d", mp->id);
     snprintf(check_text, sizeof check_text, "%s (G %s, P %s, M %s)", what, g, p, m);

@@ -165,7 +165,6 @@ int gmpsim_run_go(gmpsim_run *r, char *error)
 {
     struct failure f = {0};
     drop_result(r);
-    r->o.catch_throws = true;
     if (!run_all(&f, &r->r, &r->o))
         return say(error, &f);
     run_free_world(&r->r);

@@ -56,6 +56,11 @@ int run_exit_code(const struct run_result *r)
     return EXIT_INTERNAL;
 }
 
+bool run_is_broken(const struct run_result *r)
+{
+    return r->end == RUN_BROKEN || (r->end == RUN_FINDING && r->kind == FIND_INVARIANT);
+}
+
 /* ---- sinks ---- */
 
 static void take_print(void *arg, const char *text, size_t size)
@@ -119,7 +124,7 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
     memset(r, 0, sizeof *r);
     r->opts = *o;
     r->weakened = rules_changed(&o->profile);
-    r->opts.catch_throws |= r->weakened;
+    r->plant_at = o->plants ? o->plant_ps : no_limit;
     if (!analysis_init(&r->analysis, o->program, f))
         return false;
     r->analysis.cpus = o->cpus;
@@ -137,7 +142,7 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
         .noise_permille = o->noise_permille,
         .sink = o->no_analysis ? NULL : take_records,
         .sink_arg = r,
-        .catch_throws = r->opts.catch_throws,
+        .catch_throws = true,
         .sighandler = core->sighandler};
     if (!vm_init(f, &vo)) {
         analysis_release(&r->analysis);
@@ -158,29 +163,44 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
     return true;
 }
 
+static uint64_t later(uint64_t at_ps, uint64_t step_ps)
+{
+    return at_ps < no_limit - step_ps ? at_ps + step_ps : no_limit;
+}
+
 /* The world stands still: are its invariants whole? Looked at less and less often, because it costs
  * a look at every goroutine. */
 static void check_world(struct run *r, uint64_t at_ps)
 {
-    uint64_t step = at_ps / 4 + 1000000000;
-    r->check_at = at_ps < no_limit - step ? at_ps + step : no_limit;
-    const char *bad = core->check(vm_quiet());
-    if (bad == NULL)
-        return;
-    if (!r->opts.catch_throws)
-        throw(bad);
-    r->why = VM_THROWN;
-    r->broken = bad;
+    r->check_at = later(at_ps, at_ps / 4 + 1000000000);
+    r->broken = core->check(vm_quiet());
+    if (r->broken != NULL)
+        r->why = VM_THROWN;
+    else
+        r->good_ops = traced_count();
 }
+
+/* Breaks what it was told to, and looks at once. Where that is not possible now, it may be soon. */
+static void plant(struct run *r, uint64_t at_ps)
+{
+    bool done = core->plant(r->opts.plant, vm_quiet());
+    r->plant_at = done ? no_limit : later(at_ps, 1000000);
+    if (done)
+        r->check_at = at_ps;
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* vm_run with looks at the invariants on the way. */
 static void run_checked(struct run *r, uint64_t until_ps)
 {
     for (;;) {
-        uint64_t at = r->check_at < until_ps ? r->check_at : until_ps;
+        uint64_t at = earliest(earliest(r->check_at, r->plant_at), until_ps);
         r->why = vm_run(at);
         if (r->why != VM_TIME || traced_stopped())
             return;
+        if (at == r->plant_at)
+            plant(r, at);
         if (at == r->check_at)
             check_world(r, at);
         if (r->why != VM_TIME || at == until_ps)

@@ -35,7 +35,9 @@ struct run_opts {
     enum cost_port port;
     bool ties_by_seed;       /* else by id */
     uint32_t noise_permille; /* of wake and signal latencies */
-    bool catch_throws; /* a broken rule of the simulator is a result, not the end of the process */
+    bool plants;             /* breaks an invariant on purpose, as soon after this time as it can */
+    enum core_plant plant;
+    uint64_t plant_ps;
     /* All may be NULL. The prints are kept in the result in any case. */
     void (*print)(void *arg, const char *text, size_t size);
     void (*sched_line)(void *arg, const char *text, size_t size);
@@ -52,7 +54,9 @@ struct run {
     size_t out_size, out_room;
     enum vm_why why;
     uint64_t check_at;  /* when the invariants are looked at next, ps */
-    const char *broken; /* which of them was, by such a look */
+    uint64_t good_ops;  /* of a traced run: operations up to the last look that found nothing */
+    uint64_t plant_at;  /* when a plant is tried next, ps */
+    const char *broken; /* which invariant was, by such a look */
     bool weakened;      /* a switch is not as its release has it: such a break is a finding */
     bool ended, has_world;
     char text[8192];
@@ -74,6 +78,9 @@ void run_free_world(struct run *r);
 void run_free(struct run *r);
 
 bool run_all(struct failure *f, struct run *r, const struct run_opts *o);
+
+/* An invariant broke, by the simulator's own fault or under a changed rule. */
+bool run_is_broken(const struct run_result *r);
 
 /* The model of the world that exists: core_virt, or core_traced. */
 const struct core *run_core(void);

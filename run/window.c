@@ -7,6 +7,7 @@
 
 #include "model/api.h"
 #include "model/runtime2.h"
+#include "model/statusname.h"
 #include "run/map.h"
 #include "run/run.h"
 
@@ -15,29 +16,6 @@ static const char *const reasons[] = {
 #include "model/waitreason.def"
 #undef WAITREASON
 };
-
-static const char *g_status(uint32_t status)
-{
-    switch (status & ~(uint32_t)Gscan) {
-    case Gidle: return "idle";
-    case Grunnable: return "runnable";
-    case Grunning: return "running";
-    case Gsyscall: return "syscall";
-    case Gwaiting: return "waiting";
-    case Gdead: return "dead";
-    case Gcopystack: return "copystack";
-    case Gpreempted: return "preempted";
-    case Gleaked: return "leaked";
-    case Gdeadextra: return "deadextra";
-    default: return "?";
-    }
-}
-
-static const char *p_status(uint32_t status)
-{
-    static const char *const names[] = {"idle", "running", "syscall", "gcstop", "dead"};
-    return status < sizeof names / sizeof *names ? names[status] : "?";
-}
 
 static uint64_t goid_of(const struct g *gp) { return gp != NULL ? gp->goid : 0; }
 
@@ -65,7 +43,7 @@ void look_p(int32_t id, struct look_p *out)
     const struct m *mp = a_peek(&pp->m);
     *out = (struct look_p){
         .id = id,
-        .status = p_status(a_peek(&pp->status)),
+        .status = pstatus_name(a_peek(&pp->status)),
         .m = mp != NULL ? mp->id : -1,
         .curg = mp != NULL ? goid_of(a_peek(&mp->curg)) : 0,
         .runnext = goid_of(a_peek(&pp->runnext)),
@@ -163,11 +141,33 @@ static struct run_g_kind kind_of(const struct program *p, const struct g *gp)
     return (struct run_g_kind){
         .func = func,
         .group = group_name(p, gp, func),
-        .status = g_status(status),
+        .status = gstatus_name(status),
         .reason = waits ? reasons[gp->waitreason] : "",
         .line = p->lines != NULL && !gp->system && pc < p->ncode ? p->lines[pc] : 0,
         .blocked = waits && !gp->has_ext_wake && gp->waitreason != waitReasonSleep,
     };
+}
+
+void look_where(const struct program *program, int32_t m, struct look_where *out)
+{
+    const struct runtime *w = run_core()->runtime();
+    const struct m *mp = m >= 0 && m < w->sched.mnext ? w->ms[m] : NULL;
+    const struct p *pp = mp != NULL ? a_peek(&mp->p) : NULL;
+    const struct g *gp = mp != NULL ? a_peek(&mp->curg) : NULL;
+    *out = (struct look_where){.m = m, .p = -1};
+    if (mp != NULL)
+        out->spinning = mp->spinning;
+    if (pp != NULL) {
+        out->p = pp->id;
+        out->p_status = pstatus_name(a_peek(&pp->status));
+    }
+    if (gp != NULL) {
+        struct run_g_kind kind = kind_of(program, gp);
+        out->g = gp->goid;
+        out->g_status = kind.status;
+        out->g_group = kind.group;
+        out->line = kind.line;
+    }
 }
 
 /* The goroutines, and behind them in the same memory their kinds. Until all are known, `is` is

@@ -45,6 +45,17 @@ struct look_sched {
     uint64_t ngs;
 };
 
+/* An M, its P and the G that it runs. */
+struct look_where {
+    int32_t m, p; /* -1: none */
+    bool spinning;
+    const char *p_status;
+    uint64_t g; /* 0: none; the M is in the scheduler */
+    const char *g_status, *g_group;
+    uint32_t line; /* of the scenario, 0: not known */
+};
+
+void look_where(const struct program *program, int32_t m, struct look_where *out);
 void look_sched(struct look_sched *s);
 void look_p(int32_t id, struct look_p *out);
 /* goids of P's ring from head to tail; at most max; gives how many there are. */

@@ -42,8 +42,9 @@ enum unit { UNIT_COUNT, UNIT_TIME, UNIT_PERCENT };
 
 /* ---- compiling ---- */
 
-static const char *const ends[] = {"finishes", "deadlock", "fatal", "panic", "threads",
-                                   "assert",   "exit",     "leak",  "time",  NULL};
+static const char *const ends[] = {"finishes", "deadlock",  "fatal", "panic",
+                                   "threads",  "assert",    "exit",  "leak",
+                                   "time",     "invariant", NULL};
 
 static bool parse_number(const char *s, enum unit unit, int64_t *value)
 {

@@ -16,6 +16,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/event.h"
+#include "sim/base/fail.h"
 #include "costs.h"
 
 struct chooser;
@@ -91,6 +92,7 @@ struct vm_verdict {
     const char *text; /* as given; owned by whoever gave it */
     int32_t m;        /* the M that said so, -1: the environment */
     uint64_t at_ps;
+    struct throw_site site; /* of a throw */
 };
 
 enum vm_state {

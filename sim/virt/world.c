@@ -88,8 +88,10 @@ static void report(void *unused, const struct throw_site *site)
 {
     (void)unused;
     if (vm_w_.opts.catch_throws && vm_w_.running) {
-        vm_w_.verdict = (struct vm_verdict){0, site->text, vm_cur_() ? (int32_t)vm_cur_()->id : -1,
-                                            vm_hot.now};
+        vm_w_.verdict = (struct vm_verdict){.text = site->text,
+                                            .m = vm_cur_() ? (int32_t)vm_cur_()->id : -1,
+                                            .at_ps = vm_hot.now,
+                                            .site = *site};
         throw_caught();
         vm_leave_world_(VM_THROWN);
     }

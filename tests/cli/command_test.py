@@ -269,6 +269,65 @@ class Run(Case):
         self.assertIn("lock ordering problem", out)
         self.assertIn("repeat: gmpsim run", out)
 
+    def broken(self, *args, status=3):
+        """The report of a run in which an invariant broke, field by field."""
+        _, err = self.run_it("run", "service.json", *args, status=status)
+        return re.fullmatch(
+            r"gmpsim: (?P<kind>[a-z ]+): (?P<what>.*) \((?P<who>.*)\)\n"
+            r"seed (?P<seed>\d+), step (?P<step>\d+), time (?P<us>\d+\.\d{6}) us\n"
+            r"M (?P<m>\d+)[a-z ]*, P (?P<p>-|\d+ [a-z]+), G (?P<g>-|\d+ [a-z]+) \((?P<in>.*)\)\n"
+            r"last operations: .*\n(?P<ops>(?: +\d+ .*\n){20})repeat: (?P<line>.*)\n", err), err
+
+    def test_a_broken_invariant_says_where_when_and_who(self):
+        for plant, what in (
+                ("status", "a G has a status that does not exist"),
+                ("running", "a running G is not what its M runs"),
+                ("queue", "a G is in two queues"),
+                ("spinning", "nmspinning is not the number of spinning Ms"),
+                ("idle_m", "an idle M is not idle"),
+                ("lost_p", "everybody rests and a P is in no place or in two"),
+                ("locks", "an idle M sleeps with locks")):
+            with self.subTest(plant):
+                found, err = self.broken("--plant", plant + "@2ms", "--seed", "5")
+                self.assertIsNotNone(found, err)
+                self.assertEqual((found["kind"], found["what"]), ("internal error", what))
+                self.assertRegex(found["who"], r"G (-|\d+ .+), P (-|\d+ .+), M (-|\d+)")
+                self.assertEqual(found["seed"], "5")
+                self.assertGreater(float(found["us"]), 1900)
+                last = found["ops"].splitlines()[-1].split()
+                self.assertEqual(last[0], found["step"])
+                self.assertEqual(last[1], found["us"] + "us")
+                self.assertEqual(last[2], "M" + found["m"])
+                if found["p"] != "-":
+                    self.assertEqual(last[3], "P" + found["p"].split()[0])
+                for op in found["ops"].splitlines():
+                    self.assertRegex(op, r" (load|store|cas|xchg8?|add|or|and) +(sc|acq|rel|rlx) "
+                                         r"+.+ \[.+\] +\S+.* \w+ \w+\.c:\d+$")
+                self.assertIn(f"--plant {plant}@2ms --seed 5", found["line"])
+                self.assertEqual(err, self.run_it(*found["line"].split()[1:], status=3)[1])
+
+    def test_the_last_operations_are_those_of_the_run(self):
+        found, _ = self.broken("--plant", "status@2ms")
+        ops = self.run_it("run", "service.json", "--until", "2ms", "--trace-ops")[1].splitlines()
+        ops = [o for o in ops if " == " not in o]
+        self.assertEqual(ops[-20:], found["ops"].splitlines())
+
+    def test_what_was_meant_to_break_is_a_finding(self):
+        args = ("--plant", "queue@2ms", "--rule", "needspinning=off")
+        found, err = self.broken(*args, status=1)
+        self.assertIsNotNone(found, err)
+        self.assertEqual(found["kind"], "broken rule")
+        thrown = self.run_it("run", RATE_LIMITER, "--rule", "hchan_before_sched=off", status=1)[1]
+        self.assertRegex(thrown, r"^gmpsim: broken rule: .*lock ordering problem.* "
+                                 r"\(lockrank.c:\d+, \w+\)\nseed 1, step \d+, time [\d.]+ us\n"
+                                 r"M \d+, P \d+ running, G \d+ running \(\w+, line \d+\)\n")
+
+    def test_plants_that_cannot_be(self):
+        for plant, words in (("quue@1ms", "is it 'queue'"), ("queue@x", "NAME@TIME"),
+                             ("queue@9s", "before there was anything")):
+            _, err = self.run_it("run", "service.json", "--plant", plant, status=2)
+            self.assertIn(words, err)
+
     def test_an_expected_finding_has_status_0(self):
         with open(self.path("expected.json"), "w", encoding="utf-8") as f:
             json.dump({**DEADLOCK, "expect": {"end": "deadlock"}}, f)

@@ -16,7 +16,6 @@ static struct scenario *load(const char *text, struct run_opts *o)
     if (s == NULL)
         FAIL_CASE("%s", f.text);
     CHECK(run_opts_of(&f, s, 0, o));
-    o->catch_throws = true;
     return s;
 }
 

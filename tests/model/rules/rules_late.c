@@ -478,12 +478,12 @@ static void breaks_gs(struct m *mp)
         BROKEN(false, a_store(&gp->atomicstatus, (uint32_t)Gleaked), "status of a later release",
                a_store(&gp->atomicstatus, (uint32_t)Gdead));
     gp->owner = 0;
-    BROKEN(false, a_store(&gp->atomicstatus, (uint32_t)Grunnable), "nowhere (G 1,",
+    BROKEN(false, a_store(&gp->atomicstatus, (uint32_t)Grunnable), "nowhere (G 1 runnable,",
            a_store(&gp->atomicstatus, (uint32_t)Gdead));
     gp->owner = 1;
     BROKEN(true, a_store(&gp->atomicstatus, (uint32_t)Grunnable), "everybody rests",
            a_store(&gp->atomicstatus, (uint32_t)Gdead));
-    BROKEN(false, runqput(pp, gp, false), "a queued G is not runnable (G 1,",
+    BROKEN(false, runqput(pp, gp, false), "a queued G is not runnable (G 1 dead,",
            (void)runqget(pp, &inherit));
     a_store(&gp->atomicstatus, (uint32_t)Grunnable);
     runqput(pp, gp, false);
@@ -500,8 +500,8 @@ static void breaks_idle(struct m *mp)
     struct m *idle = host_alloc(sizeof *idle, 64);
     bool inherit;
     (void)mp;
-    BROKEN(false, a_store(&pp->status, (uint32_t)Prunning), "idle list is not idle (G -, P 3,",
-           a_store(&pp->status, (uint32_t)Pidle));
+    BROKEN(false, a_store(&pp->status, (uint32_t)Prunning),
+           "idle list is not idle (G -, P 3 running,", a_store(&pp->status, (uint32_t)Pidle));
     BROKEN(false, runqput(pp, runnable(), false), "an idle P has Gs", (void)runqget(pp, &inherit));
     BROKEN(false, runqput(pp, runnable(), true), "an idle P has Gs", (void)runqget(pp, &inherit));
     if (prof->masks)
@@ -618,7 +618,7 @@ static void waiting_places(struct m *mp)
         if (r != waitReasonChanReceiveNilChan && r != waitReasonChanSendNilChan &&
             r != waitReasonSelectNoCases && r != waitReasonGCScavengeWait &&
             r != waitReasonIOWait && r != waitReasonTimerGoroutineIdle)
-            BROKEN(true, waits_for(gp, r), "nothing would wake a waiting G (G 1,",
+            BROKEN(true, waits_for(gp, r), "nothing would wake a waiting G (G 1 waiting,",
                    waits_for(gp, waitReasonSelectNoCases));
     BROKEN(true, sema_queue(root, addr, &one, false), "two places to be woken from",
            waits_for(gp, waitReasonSyncMutexLock));
