@@ -25,7 +25,8 @@ static const char *check_status(void)
         uint32_t s = a_peek(&gp->atomicstatus), base = s & ~(uint32_t)Gscan;
         if (base == 5 || base == 7 || base > Gdeadextra)
             return check_says("a G has a status that does not exist", gp, NULL, NULL);
-        if (!prof->leaked_status && base >= Gleaked)
+        if ((base == Gleaked && !prof->leaked_status) ||
+            (base == Gdeadextra && !gdeadextra_exists()))
             return check_says("a G has a status of a later release", gp, NULL, NULL);
         if ((s & Gscan) != 0 && (may_scan >> base & 1) == 0)
             return check_says("a G has the scan bit where none may be", gp, NULL, NULL);

@@ -14,7 +14,7 @@
 
 enum { EXTRAM_LOCKED = 1, EXTRAM_ID = 2 };
 
-static uint32_t gdeadextra(void) { return prof->leaked_status ? Gdeadextra : Gdead; }
+static uint32_t gdeadextra(void) { return gdeadextra_exists() ? Gdeadextra : Gdead; }
 
 /* proc.go lockextra, with nilok. NULL: locked, and the list is empty. */
 static struct m *lockextra(void)
@@ -121,6 +121,8 @@ static void dropm(struct m *mp, struct g *gp)
     a_add(&sched->ngsys, 1);
     if (prof->sys_block_on_exit)
         decGSyscallNoP(mp);
+    if (prof->dropm_tick)
+        mp->syscalltick--;
     putExtraM(mp);
 }
 

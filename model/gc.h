@@ -96,8 +96,7 @@ static enum opres gc_enable(struct g *gp); /* runtime.main: starts the system go
 static void gc_p_init(struct p *pp);
 static void gc_p_destroy(struct p *pp);
 static inline bool gc_blacken(void); /* marking is on */
-static COLD struct g *gc_findRunnableWorker(struct p *pp,
-                                            int64_t now); /* made runnable, in limbo */
+static COLD struct g *gc_findRunnableWorker(struct p *pp, int64_t *now); /* made runnable, in limbo */
 static bool gc_shouldScheduleWorker(struct p *pp);
 static struct g *gc_idleWorker(struct p *pp); /* step 11: still waiting */
 static struct g *gc_checkIdleNoP(

@@ -214,12 +214,14 @@ static bool gc_assignWaitingWorker(struct p *pp, int64_t now)
     return pp->gc.nextMarkWorker != NULL;
 }
 
-static COLD struct g *gc_findRunnableWorker(struct p *pp, int64_t now)
+/* *now: when the search last looked at the clock, 0 if it did not. */
+static COLD struct g *gc_findRunnableWorker(struct p *pp, int64_t *now)
 {
+    *now = idle_clock(*now);
     struct g *gp = pp->gc.nextMarkWorker;
     pp->gc.nextMarkWorker = NULL;
     if (gp == NULL)
-        gp = choose_worker(pp, now != 0 ? now : nanotime());
+        gp = choose_worker(pp, *now != 0 ? *now : nanotime());
     if (gp == NULL)
         return NULL;
     casgstatus(gp, Gwaiting, Grunnable);
@@ -285,19 +287,19 @@ static struct g *gc_checkIdleNoP(struct p **pp)
     if (a_load(&c->blackenEnabled) == 0 || a_load(&c->idleWorkers) >= c->idleMax || !gc_work_left())
         return NULL;
     lock(&sched->lock);
-    struct p *p2 = pidlegetSpinning();
+    struct p *p2 = pidlegetSpinning(0);
     if (p2 == NULL) {
         unlock(&sched->lock);
         return NULL;
     }
     if (!gc_blacken() || !addIdleMarkWorker()) {
-        pidleput(p2);
+        (void)pidleput(p2, host_now()); /* the time it was taken at */
         unlock(&sched->lock);
         return NULL;
     }
     struct g *gp = take_idle_worker(p2);
     if (gp == NULL)
-        pidleput(p2);
+        (void)pidleput(p2, host_now());
     unlock(&sched->lock);
     *pp = p2;
     return gp;

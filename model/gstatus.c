@@ -67,12 +67,16 @@ static inline void casgstatus(struct g *gp, uint32_t oldval, uint32_t newval)
         casgstatus_spin(gp, oldval, newval);
 }
 
+/* An extra M that is over with its callback may keep its P: since the P of a system call is taken
+ * under the scan bit of the G, there is a status for that G that can have one. */
+static bool gdeadextra_exists(void) { return prof->leaked_status || prof->sys_block_on_exit; }
+
 /* proc.go castogscanstatus. Takes the scan bit; false when the status is not oldval any more. */
 static bool castogscanstatus(struct g *gp, uint32_t oldval, uint32_t newval)
 {
     bool base_ok = oldval == Grunnable || oldval == Grunning || oldval == Gwaiting ||
-                   oldval == Gsyscall ||
-                   (prof->leaked_status && (oldval == Gleaked || oldval == Gdeadextra));
+                   oldval == Gsyscall || (prof->leaked_status && oldval == Gleaked) ||
+                   (oldval == Gdeadextra && gdeadextra_exists());
     if (!base_ok || newval != (oldval | Gscan))
         throw("castogscanstatus: bad status");
     return a_cas(&gp->atomicstatus, oldval, newval);

@@ -184,7 +184,7 @@ static void startm(struct p *pp, bool spinning, bool lockheld)
     if (pp == NULL) {
         if (spinning && prof->wakep_locked)
             throw("startm: P required for spinning=true");
-        pp = pidleget();
+        pp = pidleget(0);
         if (pp == NULL) {
             if (!lockheld)
                 unlock(&sched->lock);

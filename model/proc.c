@@ -128,7 +128,7 @@ static inline bool stop_or_safepoint(struct p *pp)
     return false;
 }
 
-static inline bool system_look(struct m *mp, struct p *pp, int64_t now, struct found *f)
+static inline bool system_look(struct m *mp, struct p *pp, int64_t *now, struct found *f)
 {
     if (gc_blacken()) {
         f->gp = gc_findRunnableWorker(pp, now);
@@ -147,7 +147,7 @@ static inline enum look local_look(struct m *mp, struct p *pp, bool whole, struc
     if (stop_or_safepoint(pp))
         return LOOK_AGAIN;
     *tc = timers_check(pp, 0);
-    if (whole && system_look(mp, pp, tc->now, f))
+    if (whole && system_look(mp, pp, &tc->now, f))
         return LOOK_FOUND;
     f->gp = runqget(pp, &f->inherit);
     return f->gp != NULL ? LOOK_FOUND : LOOK_ON;
@@ -163,7 +163,7 @@ static bool recheck(struct m *mp, struct p **allp, int32_t n, bool wasSpinning, 
     if (prof->grq_recheck) {
         lock(&sched->lock);
         if (sched->runq.size != 0) {
-            struct p *pp = pidlegetSpinning();
+            struct p *pp = pidlegetSpinning(0);
             if (pp != NULL) {
                 struct gQueue rest = {0};
                 f->gp = globrunqgetbatch(pp, &rest);
@@ -197,11 +197,11 @@ static bool recheck(struct m *mp, struct p **allp, int32_t n, bool wasSpinning, 
 
 /* After a blocking poll: a P for what came. True: *f or *again is set; false: nothing to do but
  * sleep. */
-static bool polled_with_p(struct m *mp, struct gList *list, int32_t delta, bool wasSpinning,
-                          struct found *f, bool *again)
+static bool polled_with_p(struct m *mp, int64_t now, struct gList *list, int32_t delta,
+                          bool wasSpinning, struct found *f, bool *again)
 {
     lock(&sched->lock);
-    struct p *pp = pidleget();
+    struct p *pp = pidleget(now);
     unlock(&sched->lock);
     if (pp == NULL) {
         injectglist(list);
@@ -235,7 +235,7 @@ static bool poll_until(struct m *mp, int64_t now, int64_t pollUntil, bool wasSpi
     }
     a_store(&sched->pollUntil, pollUntil);
     int64_t delay = -1;
-    if (prof->lastpoll_stale || (pollUntil != 0 && now == 0))
+    if (now == 0 && (prof->lastpoll_stale || pollUntil != 0))
         now = nanotime();
     if (pollUntil != 0)
         delay = pollUntil > now ? pollUntil - now : 0;
@@ -247,11 +247,11 @@ static bool poll_until(struct m *mp, int64_t now, int64_t pollUntil, bool wasSpi
         now = nanotime();
     a_store(&sched->pollUntil, 0);
     a_store(&sched->lastpoll, now);
-    return polled_with_p(mp, &list, delta, wasSpinning, f, again);
+    return polled_with_p(mp, now, &list, delta, wasSpinning, f, again);
 }
 
 /* Step 14: gives up the P, unless there is work after all. */
-static enum look give_up_p(struct m *mp, struct p *pp, struct found *f)
+static enum look give_up_p(struct m *mp, struct p *pp, int64_t *now, struct found *f)
 {
     lock(&sched->lock);
     if (a_load(&sched->gcwaiting) != 0 || a_load_rlx(&pp->runSafePointFn) != 0) {
@@ -272,7 +272,7 @@ static enum look give_up_p(struct m *mp, struct p *pp, struct found *f)
     }
     if (releasep() != pp)
         throw("findRunnable: wrong p");
-    pidleput(pp);
+    *now = pidleput(pp, *now);
     unlock(&sched->lock);
     return LOOK_ON;
 }
@@ -282,7 +282,7 @@ static enum look idle(struct m *mp, struct p *pp, int64_t now, int64_t pollUntil
 {
     struct p **allp = rt->allp;
     int32_t n = a_load_rlx(&rt->gomaxprocs);
-    enum look l = give_up_p(mp, pp, f);
+    enum look l = give_up_p(mp, pp, &now, f);
     if (l != LOOK_ON)
         return l;
     bool wasSpinning = mp->spinning, again = false;

@@ -107,3 +107,13 @@ int profile_set(struct profile *f, const char *name, int64_t value)
     }
     return -1;
 }
+
+const char *profile_refusal(const struct profile *f)
+{
+    if (f->timers_v2 && !f->per_p_timers)
+        return "timers_v2=on wants per_p_timers=on: its timers are in heaps of the Ps";
+    if (f->steal_gives_up && f->per_p_timers)
+        return "steal_gives_up=on wants per_p_timers=off: an M that gives up without a look at the "
+               "other Ps never runs the timers of a P that is busy";
+    return NULL;
+}

@@ -40,5 +40,7 @@ int profile_parse(const char *name);               /* "go1.24", "1.24" or "lates
 /* Sets one rule by name. 0 done, -1 unknown name, -2 value out of range (constants 0..1e15;
  * switches 0/1). */
 int profile_set(struct profile *f, const char *name, int64_t value);
+/* What does not go together in it, as a sentence; NULL: a world can be made of it. */
+const char *profile_refusal(const struct profile *f);
 int64_t profile_get(const struct profile *f, const struct profile_rule *r);
 #endif

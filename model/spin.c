@@ -36,7 +36,7 @@ static void wakep_locked(void)
         return;
     struct m *mp = acquirem();
     lock(&sched->lock);
-    struct p *pp = pidlegetSpinning();
+    struct p *pp = pidlegetSpinning(0);
     if (pp == NULL) {
         nmspinning_dec();
         unlock(&sched->lock);
@@ -146,7 +146,7 @@ static void handoffp(struct p *pp)
         when = timers_wakeTime(pp); /* the P may be gone once it is on the list */
         if (early)
             tell_poller(when);
-        pidleput(pp);
+        (void)pidleput(pp, 0);
     }
     unlock(&sched->lock);
     if (what == HANDOFF_START)
@@ -167,7 +167,7 @@ static void startIdle(int32_t n)
         }
         struct m *mp = acquirem();
         lock(&sched->lock);
-        struct p *pp = pidlegetSpinning();
+        struct p *pp = pidlegetSpinning(0);
         if (pp == NULL) {
             unlock(&sched->lock);
             releasem(mp);

@@ -129,7 +129,7 @@ static struct p *checkRunqsNoP(struct p **allp, int32_t n)
         if (runqempty(p2))
             continue;
         lock(&sched->lock);
-        struct p *pp = pidlegetSpinning();
+        struct p *pp = pidlegetSpinning(0);
         unlock(&sched->lock);
         return pp; /* NULL: no P to run it with */
     }

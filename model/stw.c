@@ -58,7 +58,8 @@ static void stop_syscalling(void)
 
 static void stop_idle(void)
 {
-    for (struct p *pp = pidleget(); pp != NULL; pp = pidleget()) {
+    int64_t now = idle_clock(0);
+    for (struct p *pp = pidleget(now); pp != NULL; pp = pidleget(now)) {
         a_store_rlx(&pp->status, Pgcstop);
         sched->stopwait--;
     }
@@ -248,7 +249,7 @@ static struct p *pop_p(struct p **list)
 
 /* The idle ones, ascending as a list. Pushed in that order the highest ends on top (1.26+), in the
  * other order the lowest. */
-static void resize_put_idle(struct p *idle)
+static void resize_put_idle(struct p *idle, int64_t now)
 {
     if (!prof->pidle_reversed) {
         struct p *down = NULL;
@@ -260,12 +261,12 @@ static void resize_put_idle(struct p *idle)
         idle = down;
     }
     while (idle != NULL)
-        pidleput(pop_p(&idle));
+        (void)pidleput(pop_p(&idle), now);
 }
 
 /* Ps with work get an M: since 1.26 their last one if it is idle, and who finds it taken comes
  * second. Then GC workers are placed on idle Ps (1.26+). */
-static struct p *resize_hand_out(int32_t nprocs)
+static struct p *resize_hand_out(int32_t nprocs, int64_t now)
 {
     struct p *runnable = NULL, *need_m = NULL, *idle = NULL, *self = mp_p(getm());
     for (int32_t i = nprocs - 1; i >= 0; i--) {
@@ -290,9 +291,9 @@ static struct p *resize_hand_out(int32_t nprocs)
     while (need_m != NULL)
         push_runnable(&runnable, pop_p(&need_m), mget());
     bool assign = prof->gcworker_preassign && gc_blacken();
-    while (assign && idle != NULL && gc_assignWaitingWorker(idle, nanotime()))
+    while (assign && idle != NULL && gc_assignWaitingWorker(idle, now))
         push_runnable(&runnable, pop_p(&idle), mget());
-    resize_put_idle(idle);
+    resize_put_idle(idle, now);
     return runnable;
 }
 
@@ -303,6 +304,7 @@ static struct p *procresize(int32_t nprocs)
     int32_t old = a_load_rlx(&rt->gomaxprocs);
     if (old < 0 || nprocs <= 0)
         throw("procresize: invalid arg");
+    int64_t now = nanotime();
     emit(EV_P_RESIZE, 0, 0, (uint32_t)old, nprocs);
     allp_grow(old, nprocs);
     keep_a_p(nprocs);
@@ -313,7 +315,7 @@ static struct p *procresize(int32_t nprocs)
         rt->allp_len = nprocs;
         unlock(&rt->allpLock);
     }
-    struct p *runnable = resize_hand_out(nprocs);
+    struct p *runnable = resize_hand_out(nprocs, now);
     randomOrder_reset(&rt->stealOrder, (uint32_t)nprocs);
     a_store(&rt->gomaxprocs, nprocs);
     return runnable;

@@ -198,7 +198,7 @@ static struct p *exitsyscall_pidle(void)
     if (a_load_rlx(&sched->pidle) == NULL)
         return NULL;
     lock(&sched->lock);
-    struct p *pp = pidleget();
+    struct p *pp = pidleget(0);
     if (pp != NULL)
         wake_sysmon_locked();
     unlock(&sched->lock);
@@ -249,7 +249,7 @@ static void exitsyscallNoP(struct g *gp)
         decGSyscallNoP(mp);
     dropg(mp);
     lock(&sched->lock);
-    struct p *pp = pidleget();
+    struct p *pp = pidleget(0);
     bool locked = false;
     if (pp == NULL) {
         globrunqput(gp); /* no wakep: the look at pidle was under this lock */

@@ -144,7 +144,8 @@ static bool looks_syscalling(struct p *pp)
 {
     struct m *mp = a_load_rlx(&pp->m);
     struct g *gp = mp != NULL ? a_load_rlx(&mp->curg) : NULL;
-    return gp != NULL && (readgstatus(gp) & ~(uint32_t)Gscan) == Gsyscall;
+    uint32_t status = gp != NULL ? readgstatus(gp) & ~(uint32_t)Gscan : Gidle;
+    return status == Gsyscall || status == Gdeadextra;
 }
 
 /* Is there a P to take, as far as one can see before the locks change? Since 1.26 nobody asks. */

@@ -122,6 +122,11 @@ static bool rules_changed(const struct profile *p)
 bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
 {
     memset(r, 0, sizeof *r);
+    const char *refusal = profile_refusal(&o->profile);
+    if (refusal != NULL) {
+        fail(f, E_PROFILE, "go1.%d with these rules: %s", o->profile.release, refusal);
+        return false;
+    }
     r->opts = *o;
     r->weakened = rules_changed(&o->profile);
     r->plant_at = o->plants ? o->plant_ps : no_limit;

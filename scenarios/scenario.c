@@ -25,6 +25,18 @@ int compile_profiles(struct cc *c, const cJSON *v, int *out)
     return n;
 }
 
+/* Each rule may be all right and the release with them not. */
+static void rules_go_together(struct cc *c, const cJSON *rules)
+{
+    for (int i = 0; i < c->s->nprofiles; i++) {
+        struct profile p;
+        (void)scenario_profile(NULL, c->s, c->s->profiles[i], &p);
+        const char *refusal = profile_refusal(&p);
+        if (refusal != NULL)
+            json_bad(c->doc, rules, true, "with go1.%d: %s", p.release, refusal);
+    }
+}
+
 static void compile_rules(struct cc *c, const cJSON *rules)
 {
     if (rules == NULL)
@@ -46,6 +58,7 @@ static void compile_rules(struct cc *c, const cJSON *rules)
             json_bad(c->doc, r, false, "value out of range for %s", r->string);
         c->s->rules[c->s->nrules++] = (struct scenario_rule){pool_text(c->pool, r->string), v};
     }
+    rules_go_together(c, rules);
 }
 
 static void compile_host(struct cc *c, const cJSON *host)

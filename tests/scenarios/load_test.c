@@ -168,6 +168,10 @@ TEST_CASE(Top, Keys)
          "f.json:1:48: \"profile\" and \"profiles\" exclude each other");
     says("{\"name\": \"n\", \"why\": \"w\", \"rules\": {\"fair_perio\": 7}}",
          "f.json:1:37: unknown key \"fair_perio\"; did you mean \"fair_period\"?");
+    says("{\"name\": \"n\", \"why\": \"w\", \"profiles\": [\"go1.22\", \"go1.24\"], "
+         "\"rules\": {\"per_p_timers\": 0}, \"main\": []}",
+         "f.json:1:61: with go1.24: timers_v2=on wants per_p_timers=on: its timers are in "
+         "heaps of the Ps");
     says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"quota\": 0.001}}",
          "f.json:1:45: want a quota of at least 1 ms per period, got 0.001");
     says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"period\": \"1us\"}}",

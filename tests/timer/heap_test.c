@@ -286,7 +286,7 @@ static void several_ms(void *arg)
     turns = host_alloc(sizeof *turns, 64);
     a_init(&turns->workers_left, WORKERS);
     lock(&sched->lock);
-    while (pidleget() != NULL)
+    while (pidleget(0) != NULL)
         ; /* the workers take the Ps themselves */
     unlock(&sched->lock);
     for (int i = 1; i < WORKERS; i++) {
@@ -352,7 +352,7 @@ static void adjuster(void *arg)
     struct m *mp = host_alloc(sizeof *mp, 64);
     m_init(mp, 1, MSTART_LOOP);
     lock(&sched->lock);
-    (void)pidleget();
+    (void)pidleget(0);
     unlock(&sched->lock);
     for (int i = 0; i < 2; i++) {
         timer_init(&pair[i].t, never, NULL);
@@ -413,7 +413,7 @@ static void adjust_in_turns(void *arg)
     struct m *mp = host_alloc(sizeof *mp, 64);
     m_init(mp, 1, MSTART_LOOP);
     lock(&sched->lock);
-    (void)pidleget();
+    (void)pidleget(0);
     unlock(&sched->lock);
     for (int i = 0; i < 2; i++) {
         timer_init(&pair[i].t, never, NULL);
@@ -605,7 +605,7 @@ static void stale_owner(void *arg)
     blockTimerChan(stale->c); /* as if a G waited: the heap is in charge */
     unlock(&stale->c->lock);
     lock(&sched->lock);
-    while (pidleget() != NULL)
+    while (pidleget(0) != NULL)
         ;
     unlock(&sched->lock);
     for (int i = 1; i < 3; i++) {

@@ -326,14 +326,14 @@ static void binds_workers(struct m *mp)
     a_store(&c->blackenEnabled, 1);
     a_store(&c->remaining, 1 << 20);
     a_store(&c->dedicatedNeeded, 2);
-    CHECK(gc_findRunnableWorker(rt->allp[2], 1) == NULL);
+    CHECK(gc_findRunnableWorker(rt->allp[2], &(int64_t){1}) == NULL);
     CHECK_EQ(a_peek(&c->dedicatedNeeded), 2);
-    CHECK(gc_findRunnableWorker(pp, 1) == own);
+    CHECK(gc_findRunnableWorker(pp, &(int64_t){1}) == own);
     CHECK_EQ(pp->gc.mode, gcDedicated);
     CHECK_EQ(readgstatus(own), Grunnable);
     a_store(&own->atomicstatus, (uint32_t)Gwaiting);
     a_store(&c->dedicatedNeeded, 0);
-    CHECK(gc_findRunnableWorker(pp, 1) == NULL); /* nobody is needed */
+    CHECK(gc_findRunnableWorker(pp, &(int64_t){1}) == NULL); /* nobody is needed */
     lock(&sched->lock);
     p_destroy(pp);
     unlock(&sched->lock);

@@ -408,21 +408,21 @@ static void stacks_ps(struct m *mp)
 {
     (void)mp;
     lock(&sched->lock);
-    while (pidleget() != NULL)
+    while (pidleget(0) != NULL)
         ;
     CHECK_EQ(a_peek(&sched->npidle), 0);
-    CHECK(pidlegetSpinning() == NULL);
+    CHECK(pidlegetSpinning(0) == NULL);
     CHECK_EQ(a_peek(&sched->needspinning), prof->release >= 20);
     static const int order[] = {3, 5, 1, 7};
     for (int i = 0; i < 4; i++)
-        pidleput(rt->allp[order[i]]);
+        (void)pidleput(rt->allp[order[i]], 0);
     CHECK_EQ(a_peek(&sched->npidle), 4);
     for (int i = 0; i < 4; i++) {
         if (prof->masks)
             CHECK(pMask_read(rt->idlepMask, order[3 - i]));
         if (prof->masks)
             CHECK(!pMask_read(rt->timerpMask, order[3 - i])); /* it has none */
-        struct p *pp = pidleget();
+        struct p *pp = pidleget(0);
         CHECK_EQ(pp->id, order[3 - i]);
         if (prof->masks)
             CHECK(!pMask_read(rt->idlepMask, pp->id) && pMask_read(rt->timerpMask, pp->id));
@@ -481,7 +481,7 @@ static void wakes_nobody(struct m *mp)
     CHECK_EQ(a_peek(&sched->npidle), PROCS - 1);
     a_store(&sched->nmspinning, 0);
     lock(&sched->lock);
-    while (pidleget() != NULL)
+    while (pidleget(0) != NULL)
         ;
     unlock(&sched->lock);
     wakep(); /* no P to run it with */
@@ -529,22 +529,22 @@ static void gives_up(struct m *mp)
     struct found f = {0};
     struct p *pp = mp_p(mp);
     a_store(&sched->gcwaiting, 1);
-    CHECK_EQ(give_up_p(mp, pp, &f), LOOK_AGAIN);
+    CHECK_EQ(give_up_p(mp, pp, &(int64_t){0}, &f), LOOK_AGAIN);
     a_store(&sched->gcwaiting, 0);
     a_store(&pp->runSafePointFn, 1);
-    CHECK_EQ(give_up_p(mp, pp, &f), LOOK_AGAIN);
+    CHECK_EQ(give_up_p(mp, pp, &(int64_t){0}, &f), LOOK_AGAIN);
     a_store(&pp->runSafePointFn, 0);
     globrunqput(runnable());
-    CHECK_EQ(give_up_p(mp, pp, &f), LOOK_FOUND);
+    CHECK_EQ(give_up_p(mp, pp, &(int64_t){0}, &f), LOOK_FOUND);
     CHECK_EQ(f.gp->goid, 1);
     if (prof->release >= 20) {
         a_store(&sched->needspinning, 1);
-        CHECK_EQ(give_up_p(mp, pp, &f), LOOK_AGAIN);
+        CHECK_EQ(give_up_p(mp, pp, &(int64_t){0}, &f), LOOK_AGAIN);
         CHECK(mp->spinning && a_peek(&sched->nmspinning) == 1);
         CHECK_EQ(a_peek(&sched->needspinning), 0);
         a_store(&sched->needspinning, 1); /* a spinner has looked and does not look for it again */
     }
-    CHECK_EQ(give_up_p(mp, pp, &f), LOOK_ON);
+    CHECK_EQ(give_up_p(mp, pp, &(int64_t){0}, &f), LOOK_ON);
     CHECK(mp_p(mp) == NULL);
     CHECK_EQ(a_peek(&sched->npidle), PROCS);
 }
@@ -564,7 +564,7 @@ static bool rechecks(struct m *mp, struct found *f, bool *again)
 static void let_go(struct m *mp)
 {
     lock(&sched->lock);
-    pidleput(releasep());
+    (void)pidleput(releasep(), 0);
     unlock(&sched->lock);
     mp->spinning = false;
 }
@@ -574,7 +574,7 @@ static void looks_again(struct m *mp)
     struct found f;
     bool again, inherit;
     lock(&sched->lock);
-    struct p *busy = pidleget();
+    struct p *busy = pidleget(0);
     a_store(&busy->status, (uint32_t)Prunning);
     unlock(&sched->lock);
     let_go(mp);
@@ -598,7 +598,7 @@ static void looks_again(struct m *mp)
 
     put_n(busy, 1); /* work, but no P: word is left, and the search is over */
     lock(&sched->lock);
-    while (pidleget() != NULL)
+    while (pidleget(0) != NULL)
         ;
     unlock(&sched->lock);
     CHECK(!rechecks(mp, &f, &again));
@@ -637,7 +637,7 @@ TEST_CASE(Rules, WhoStopsSpinningTakesIdleGcWork) { each_release(looks_for_gc); 
 static struct p *pidle_next(void)
 {
     lock(&sched->lock);
-    struct p *pp = pidleget();
+    struct p *pp = pidleget(0);
     unlock(&sched->lock);
     return pp;
 }
