@@ -47,6 +47,7 @@ struct gcController {
     ATOMIC(int64_t) assistRatio; /* bytes to scan per byte allocated, << 16 */
     ATOMIC(struct g *) rootNext; /* whose stack is scanned next */
     struct g *rootLast;
+    struct g fixedRoot; /* no goroutine: stands for the first root, the stacks of dead Gs */
     int64_t markStart;
     ATOMIC(int32_t) dedicatedNeeded;
     int64_t fracNum, fracDen; /* fractional goal; 0/1 none */
@@ -96,7 +97,8 @@ static enum opres gc_enable(struct g *gp); /* runtime.main: starts the system go
 static void gc_p_init(struct p *pp);
 static void gc_p_destroy(struct p *pp);
 static inline bool gc_blacken(void); /* marking is on */
-static COLD struct g *gc_findRunnableWorker(struct p *pp, int64_t *now); /* made runnable, in limbo */
+static COLD struct g *gc_findRunnableWorker(struct p *pp,
+                                            int64_t *now); /* made runnable, in limbo */
 static bool gc_shouldScheduleWorker(struct p *pp);
 static struct g *gc_idleWorker(struct p *pp); /* step 11: still waiting */
 static struct g *gc_checkIdleNoP(

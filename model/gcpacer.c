@@ -91,7 +91,8 @@ static void gc_startCycle(enum gcTrigger trigger)
     c->allocatedInMark = a_load(&c->heapLive);
     int64_t reachable = a_load(&c->reachable);
     a_store(&c->remaining, reachable + roots);
-    a_store(&c->rootNext, rt->allgs);
+    c->fixedRoot.alllink = rt->allgs;
+    a_store(&c->rootNext, &c->fixedRoot);
     c->rootLast = rt->allgs_tail;
     a_store(&c->bgScanCredit, 0);
     a_store(&c->active, 0);

@@ -115,11 +115,15 @@ static struct g *next_root(void)
     }
 }
 
-/* mgcmark.go markroot for stacks: the goroutine is stopped at a safe point, scanned under its scan
- * bit and resumed, which puts it into runnext of this P. Up to 1.13 a running goroutine scanned
- * itself at its next prologue; here it is left running. */
+/* mgcmark.go markroot: the root that comes before all stacks, and stacks: the goroutine is stopped
+ * at a safe point, scanned under its scan bit and resumed, which puts it into runnext of this P. Up
+ * to 1.13 a running goroutine scanned itself at its next prologue; here it is left running. */
 static void markroot(struct g *gp)
 {
+    if (gp == &rt->gc.fixedRoot) {
+        markrootFreeGStacks();
+        return;
+    }
     if (!prof->async_preempt && (readgstatus(gp) & ~(uint32_t)Gscan) == Grunning)
         return;
     struct suspendGState s = suspendG(gp);

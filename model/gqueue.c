@@ -70,6 +70,17 @@ static struct g *gList_pop(struct gList *l)
     return gp;
 }
 
+/* Moves all of q before l (proc.go gList.pushAll). */
+static void gList_pushAll(struct gList *l, struct gQueue *q)
+{
+    if (q->tail == NULL)
+        return;
+    q->tail->schedlink = l->head;
+    l->head = q->head;
+    l->size += q->size;
+    *q = (struct gQueue){0};
+}
+
 /* The list as a queue, in list order. */
 static struct gQueue gList_toQueue(struct gList *l)
 {

@@ -28,6 +28,21 @@ static struct g *malg(void)
     return gp;
 }
 
+/* sched.gFree_lock is held. */
+static void gfree_count(void)
+{
+    a_store_rlx(&sched->gFree_n, sched->gFree_stack.size + sched->gFree_noStack.size);
+}
+
+/* stack.go stackfree, of a dead G. */
+static void g_stackfree(struct g *gp)
+{
+    work(stackfree);
+    g_free_frames(gp);
+    gp->stack_grew = false;
+    gp->no_stack = true;
+}
+
 static struct gext *g_ext(struct g *gp)
 {
     if (gp->ext == NULL)
@@ -35,44 +50,80 @@ static struct gext *g_ext(struct g *gp)
     return gp->ext;
 }
 
-/* proc.go gfput. Spills down to one below gfree_keep: the loop tests before it pops. */
+/* Gs of P's free list go to the global ones until fewer than `keep` are left. The one that died
+ * first ends on top, as in Go. */
+static void gfspill(struct p *pp, int64_t keep)
+{
+    struct gQueue stackQ = {0}, noStackQ = {0};
+    while (pp->gFree.size >= keep) {
+        struct g *gp = gList_pop(&pp->gFree);
+        gQueue_push(gp->no_stack ? &noStackQ : &stackQ, gp);
+    }
+    lock(&sched->gFree_lock);
+    gList_pushAll(&sched->gFree_noStack, &noStackQ);
+    gList_pushAll(&sched->gFree_stack, &stackQ);
+    gfree_count();
+    unlock(&sched->gFree_lock);
+}
+
+/* proc.go gfput. A stack that grew is not worth keeping. Spills down to one below gfree_keep: the
+ * loop tests before it pops. */
 static void gfput(struct p *pp, struct g *gp)
 {
     if (readgstatus(gp) != Gdead)
         throw("gfput: bad status (not Gdead)");
+    if (gp->stack_grew)
+        g_stackfree(gp);
     gList_push(&pp->gFree, gp);
-    if (pp->gFree.size < prof->gfree_max)
-        return;
-    struct gList spill = {0};
-    while (pp->gFree.size >= prof->gfree_keep)
-        gList_push(&spill, gList_pop(&pp->gFree));
-    lock(&sched->gFree_lock);
-    while (!gList_empty(&spill))
-        gList_push(&sched->gFree, gList_pop(&spill));
-    a_store_rlx(&sched->gFree_n, sched->gFree.size);
-    unlock(&sched->gFree_lock);
+    if (pp->gFree.size >= prof->gfree_max)
+        gfspill(pp, prof->gfree_keep);
 }
 
-/* proc.go gfget: the G that died last on this P comes first. */
+/* proc.go gfget: the G that died last on this P comes first; from the global lists those with
+ * stacks. */
 static struct g *gfget(struct p *pp)
 {
     while (gList_empty(&pp->gFree) && a_load_rlx(&sched->gFree_n) != 0) {
         lock(&sched->gFree_lock);
-        while (pp->gFree.size < prof->gfree_keep && !gList_empty(&sched->gFree))
-            gList_push(&pp->gFree, gList_pop(&sched->gFree));
-        a_store_rlx(&sched->gFree_n, sched->gFree.size);
+        while (pp->gFree.size < prof->gfree_keep) {
+            struct g *gp = gList_pop(&sched->gFree_stack);
+            if (gp == NULL)
+                gp = gList_pop(&sched->gFree_noStack);
+            if (gp == NULL)
+                break;
+            gList_push(&pp->gFree, gp);
+        }
+        gfree_count();
         unlock(&sched->gFree_lock);
     }
-    return gList_pop(&pp->gFree);
+    struct g *gp = gList_pop(&pp->gFree);
+    if (gp != NULL && gp->no_stack) {
+        work(stackalloc);
+        gp->no_stack = false;
+    }
+    return gp;
 }
 
 /* proc.go gfpurge: p.destroy. */
-static void gfpurge(struct p *pp)
+static void gfpurge(struct p *pp) { gfspill(pp, 1); }
+
+/* mgcmark.go markrootFreeGStacks: a collection takes the stacks of the Gs that are on no P's list.
+ */
+static void markrootFreeGStacks(void)
 {
     lock(&sched->gFree_lock);
-    while (!gList_empty(&pp->gFree))
-        gList_push(&sched->gFree, gList_pop(&pp->gFree));
-    a_store_rlx(&sched->gFree_n, sched->gFree.size);
+    struct gList list = sched->gFree_stack;
+    sched->gFree_stack = (struct gList){0};
+    gfree_count();
+    unlock(&sched->gFree_lock);
+    if (gList_empty(&list))
+        return;
+    for (struct g *gp = list.head; gp != NULL; gp = gp->schedlink)
+        g_stackfree(gp);
+    struct gQueue q = gList_toQueue(&list);
+    lock(&sched->gFree_lock);
+    gList_pushAll(&sched->gFree_noStack, &q);
+    gfree_count();
     unlock(&sched->gFree_lock);
 }
 
@@ -162,7 +213,6 @@ static bool gdestroy(struct g *gp)
     gp->param = NULL;
     gp->nkont = 0;
     gc_flushAssistCredit(gp);
-    g_free_frames(gp);
     dropg(mp);
     mp->counters[C_goexited]++;
     if (mp->lockedInt != 0 && locked)

@@ -150,6 +150,8 @@ struct g {
     bool parkingOnChan;
     bool check_seen : 1;  /* check.c */
     bool unannounced : 1; /* Gosched up to 1.21 put it on the global queue and woke nobody */
+    bool stack_grew : 1;  /* no stack of the size that goroutines start with */
+    bool no_stack : 1;    /* dead, and its stack was freed */
     union {
         int64_t inline_regs[GREGS_INLINE];
         int64_t *grown; /* when it did not fit any more */
@@ -273,7 +275,7 @@ struct schedt {
     uint64_t disable[3]; /* Go's sched.disable, which nothing here sets: its share of the lines */
 
     struct mutex gFree_lock;
-    struct gList gFree; /* peeked through gFree_n */
+    struct gList gFree_stack, gFree_noStack; /* peeked through gFree_n */
     ATOMIC(int32_t) gFree_n;
     struct mutex sudoglock;
     struct sudog *sudogcache;

@@ -83,6 +83,7 @@ static bool growstack(struct g *gp, uint32_t words, uint32_t used)
     work(copystack);
     work_n(copystack_word, used);
     stack_resize(gp, words, used);
+    gp->stack_grew = true;
     casgstatus(gp, Gcopystack, Grunning);
     return true;
 }

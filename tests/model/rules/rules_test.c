@@ -328,7 +328,7 @@ static void destroys(struct m *mp)
     for (struct g *gp = sched->runq.head; gp != NULL; gp = gp->schedlink)
         CHECK_EQ(gp->goid, want[n++]);
     CHECK_EQ(n, 6);
-    CHECK_EQ(sched->gFree.size, 5);
+    CHECK_EQ(sched->gFree_stack.size, 5);
     CHECK_EQ(a_peek(&pp->status), Pdead);
 }
 
@@ -346,13 +346,13 @@ static void frees(struct m *mp)
     }
     gfput(pp, g_of(Gdead));
     CHECK_EQ(pp->gFree.size, 31);
-    CHECK_EQ(sched->gFree.size, 33);
+    CHECK_EQ(sched->gFree_stack.size, 33);
     for (int i = 31; i > 0; i--)
         CHECK(gfget(pp) != NULL);
     CHECK_EQ(pp->gFree.size, 0);
     CHECK(gfget(pp) != NULL); /* 32 came, one of them is taken */
     CHECK_EQ(pp->gFree.size, 31);
-    CHECK_EQ(sched->gFree.size, 1);
+    CHECK_EQ(sched->gFree_stack.size, 1);
     CHECK_EQ(a_peek(&sched->gFree_n), 1);
     for (int i = 0; i < 32; i++)
         CHECK(gfget(pp) != NULL);
@@ -360,6 +360,52 @@ static void frees(struct m *mp)
 }
 
 TEST_CASE(Rules, DeadGsSpillAt64AndComeBackBy32) { each_release(frees); }
+
+static struct g *died(struct p *pp, bool stack_grew)
+{
+    struct g *gp = g_of(Gdead);
+    gp->stack_grew = stack_grew;
+    gfput(pp, gp);
+    return gp;
+}
+
+static int64_t reuse_ns(struct p *pp, bool stack_grew)
+{
+    struct g *gp = died(pp, stack_grew);
+    int64_t start = nanotime();
+    CHECK(gfget(pp) == gp);
+    return nanotime() - start;
+}
+
+/* Every other G had a stack that grew: what spills comes on two lists, and those with a stack come
+ * back first, the one that died first on top. A collection takes the stacks of the rest. */
+static void frees_stacks(struct m *mp)
+{
+    struct p *pp = mp_p(mp);
+    struct g *dead[64];
+    for (int i = 0; i < 64; i++)
+        dead[i] = died(pp, i % 2 == 0);
+    CHECK(dead[62]->no_stack && !dead[63]->no_stack);
+    CHECK_EQ(sched->gFree_stack.size, 17);
+    CHECK_EQ(sched->gFree_noStack.size, 16);
+    CHECK(sched->gFree_stack.head == dead[31] && sched->gFree_noStack.head == dead[32]);
+    struct p *other = rt->allp[1];
+    struct g *first = gfget(other);
+    CHECK_EQ(other->gFree.size, 31);
+    CHECK(first == dead[60] && !first->no_stack); /* the last of the 15 without: it got one */
+    CHECK_EQ(sched->gFree_noStack.size, 1);
+    gfpurge(other);
+    CHECK_EQ(sched->gFree_stack.size, 17);
+    markroot(&rt->gc.fixedRoot);
+    CHECK_EQ(sched->gFree_stack.size, 0);
+    CHECK_EQ(sched->gFree_noStack.size, 32);
+    CHECK_EQ(a_peek(&sched->gFree_n), 32);
+    CHECK_EQ(pp->gFree.size, 31); /* those of a P keep theirs */
+    int64_t more = reuse_ns(pp, true) - reuse_ns(pp, false);
+    CHECK(more >= 29 && more <= 31); /* stackalloc's 30 ns; the clock has whole ones */
+}
+
+TEST_CASE(Rules, DeadGsKeepAStackOfTheUsualSize) { each_release(frees_stacks); }
 
 static void caches_sudogs(struct m *mp)
 {
@@ -523,6 +569,30 @@ static void visits(struct m *mp)
 TEST_CASE(Rules, ASearchVisitsEveryPOnceInManyOrders) { each_release(visits); }
 
 /* ---- giving up the P: step 14, and step 15 ---- */
+
+/* The idle list wants to know when, and a search that did not look at the clock knows it then. */
+static void knows_the_time(struct m *mp)
+{
+    bool wants = prof->release >= 19;
+    struct p *pp = pidleget(0);
+    int64_t before = host_now(), put = pidleput(pp, 0), now = 0;
+    CHECK_EQ(put != 0, wants);
+    CHECK(!wants || put > before);
+    CHECK_EQ(pidleput(pidleget(1), 5), 5);
+    before = host_now();
+    CHECK(pidleget(1) == pp);
+    int64_t known = host_now() - before;
+    (void)pidleput(pp, 1);
+    before = host_now();
+    CHECK(pidleget(0) == pp);
+    CHECK_EQ(host_now() - before > known, wants);
+    struct found f = {0};
+    CHECK_EQ(give_up_p(mp, mp_p(mp), &now, &f), LOOK_ON);
+    CHECK_EQ(now != 0, wants);
+    acquirep(pp);
+}
+
+TEST_CASE(Rules, WhoGivesUpAPKnowsTheTime) { each_release(knows_the_time); }
 
 static void gives_up(struct m *mp)
 {
