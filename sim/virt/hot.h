@@ -29,10 +29,10 @@ struct vm_hot {
     unsigned long long now;     /* the running thread's clock, ps */
     unsigned long long horizon; /* it may perform points while now < horizon */
     unsigned long long bit;     /* of the CPU it runs on, in the masks below */
+    void *arg;                  /* the running thread's; NULL outside every M */
     /* One mask per 64-byte line of the arena: the CPUs (modulo 64) that hold the line. One bit:
      * that CPU may write. The address of the mask of the line at address 0, if there were one. */
     uintptr_t lines;
-    void *arg;              /* the running thread's; NULL outside every M */
     struct vm_front *front; /* of the running thread; outside every M that of nobody */
     /* The row of the world's port. As wide as the clock: added to it in one instruction. */
     struct {
@@ -54,6 +54,8 @@ extern struct vm_hot vm_hot;
  *   VM_CALL_(call), VM_DO_(call)   the model calls the host, for a value or for none
  *   host_enter(), host_leave()     around what the host calls, or whoever embeds the model
  *
+ * The lines stay where they are as long as the world lives.
+ *
  * The three are registers that a callee must preserve, so that other code may be called as ever.
  */
 #if defined(VM_REGISTERS) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && \
@@ -62,7 +64,7 @@ register unsigned long long vm_now_ __asm__("r15");
 register unsigned long long vm_bit_ __asm__("r14");
 register uintptr_t vm_lines_ __asm__("r13");
 #define VM_OUT_() (void)(vm_hot.now = vm_now_)
-#define VM_IN_()  (void)(vm_now_ = vm_hot.now, vm_bit_ = vm_hot.bit, vm_lines_ = vm_hot.lines)
+#define VM_IN_()  (void)(vm_now_ = vm_hot.now, vm_bit_ = vm_hot.bit)
 #define VM_CALL_(call)              \
     __extension__({                 \
         VM_OUT_();                  \
@@ -80,7 +82,8 @@ register uintptr_t vm_lines_ __asm__("r13");
 #define host_enter()                                                                             \
     __attribute__((unused)) unsigned long long vm_now_saved_ = vm_now_, vm_bit_saved_ = vm_bit_; \
     __attribute__((unused)) uintptr_t vm_lines_saved_ = vm_lines_;                               \
-    VM_IN_()
+    VM_IN_();                                                                                    \
+    vm_lines_ = vm_hot.lines
 #define host_leave()                                                                           \
     (VM_OUT_(), vm_now_ = vm_now_saved_, vm_bit_ = vm_bit_saved_, vm_lines_ = vm_lines_saved_, \
      (void)0)
