@@ -184,7 +184,7 @@ static void listen(struct run_args *a)
         a->o.traced = &to_lines;
     progress_begin(&a->progress.p, GMPSIM_NAME " run");
     a->progress.until_ns = a->o.until_ns;
-    if (a->progress.p.on && !a->trace_ops && a->schedtrace_ns == 0)
+    if (a->progress.p.on && !a->trace_ops && a->o.schedtrace_ns == 0)
         a->out.progress = &a->progress;
 }
 
@@ -244,8 +244,9 @@ int verb_run(const struct verb *v, int argc, char **argv)
         explain_check(a.o.program, a.explain);
     if (a.plant != NULL)
         set_plant(&a);
-    a.o.schedtrace_ns = a.schedtrace_ns;
-    a.o.scheddetail = a.scheddetail;
+    if (a.schedtrace_ns > 0)
+        a.o.schedtrace_ns = a.schedtrace_ns;
+    a.o.scheddetail |= a.scheddetail;
     a.o.sched_line = to_stderr;
     if (a.prints)
         a.o.print = to_stdout;

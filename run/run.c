@@ -63,15 +63,20 @@ bool run_is_broken(const struct run_result *r)
 
 /* ---- sinks ---- */
 
+static void keep(struct run_text *t, const char *text, size_t size)
+{
+    if (t->size + size > t->room) {
+        t->room = (t->size + size) * 2 + 1024;
+        t->text = run_grow(t->text, t->room);
+    }
+    memcpy(t->text + t->size, text, size);
+    t->size += size;
+}
+
 static void take_print(void *arg, const char *text, size_t size)
 {
     struct run *r = arg;
-    if (r->out_size + size > r->out_room) {
-        r->out_room = (r->out_size + size) * 2 + 1024;
-        r->out = run_grow(r->out, r->out_room);
-    }
-    memcpy(r->out + r->out_size, text, size);
-    r->out_size += size;
+    keep(&r->out, text, size);
     if (r->opts.print != NULL)
         r->opts.print(r->opts.arg, text, size);
 }
@@ -79,6 +84,7 @@ static void take_print(void *arg, const char *text, size_t size)
 static void take_sched_line(void *arg, const char *text, size_t size)
 {
     struct run *r = arg;
+    keep(&r->sched, text, size);
     if (r->opts.sched_line != NULL)
         r->opts.sched_line(r->opts.arg, text, size);
 }
@@ -101,7 +107,9 @@ bool run_opts_of(struct failure *f, const struct scenario *s, int release, struc
                            .quota_us = s->quota_us,
                            .period_us = s->period_us,
                            .seed = s->has_seed ? s->seed : 1,
-                           .until_ns = s->until_ns};
+                           .until_ns = s->until_ns,
+                           .schedtrace_ns = s->schedtrace_ns,
+                           .scheddetail = s->scheddetail};
     return scenario_profile(f, s, release, &o->profile);
 }
 
@@ -318,8 +326,10 @@ void run_end(struct run *r)
     fill_end(r);
     fill_stats(r);
     fill_times(r);
-    r->result.out = r->out != NULL ? r->out : "";
-    r->result.out_size = r->out_size;
+    r->result.out = r->out.text != NULL ? r->out.text : "";
+    r->result.out_size = r->out.size;
+    r->result.sched = r->sched.text != NULL ? r->sched.text : "";
+    r->result.sched_size = r->sched.size;
     r->result.gs = look_gs(r->opts.program, /*system*/ false, &r->result.ngs);
 }
 
@@ -336,7 +346,8 @@ void run_free(struct run *r)
     analysis_release(&r->analysis);
     free(r->result.groups);
     free(r->result.gs);
-    free(r->out);
+    free(r->out.text);
+    free(r->sched.text);
     memset(r, 0, sizeof *r);
 }
 

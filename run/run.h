@@ -50,8 +50,10 @@ struct run {
     struct run_opts opts;
     struct analysis analysis;
     struct run_result result;
-    char *out;
-    size_t out_size, out_room;
+    struct run_text {
+        char *text;
+        size_t size, room;
+    } out, sched; /* what the program printed; SCHED lines */
     enum vm_why why;
     uint64_t check_at;  /* when the invariants are looked at next, ps */
     uint64_t good_ops;  /* of a traced run: operations up to the last look that found nothing */

@@ -30,8 +30,10 @@ struct expect {
     int profiles[SCENARIO_PROFILES_MAX];
     int nprofiles; /* 0: all */
     const char *end, *text, *output;
-    const char **order; /* lines, NULL: none */
-    size_t norder;
+    struct lines {
+        const char **line;
+        size_t count;
+    } order, sched; /* in this order, with others between */
     struct blocked *blocked;
     bool has_blocked;
     struct condition *counters, *ps, *spans, *runq_wait, *makespan, *throttled, *nr_throttled;
@@ -154,12 +156,14 @@ static void compile_spans(struct cc *c, const cJSON *o, struct expect *e)
     }
 }
 
-static void compile_order(struct cc *c, const cJSON *list, struct expect *e)
+static void compile_lines(struct cc *c, const cJSON *list, struct lines *out)
 {
+    if (list == NULL)
+        return;
     json_want_array(c->doc, list);
-    e->order = pool_alloc(c->pool, ((size_t)cJSON_GetArraySize(list) + 1) * sizeof *e->order);
+    out->line = pool_alloc(c->pool, ((size_t)cJSON_GetArraySize(list) + 1) * sizeof *out->line);
     for (const cJSON *l = list->child; l != NULL; l = l->next)
-        e->order[e->norder++] = pool_text(c->pool, json_string(c->doc, l));
+        out->line[out->count++] = pool_text(c->pool, json_string(c->doc, l));
 }
 
 static const char *const wait_reasons[] = {
@@ -282,7 +286,7 @@ static struct expect *compile_one(struct cc *c, const cJSON *o)
     static const char *const keys[] = {"profiles",     "end",       "text",     "output",
                                        "order",        "blocked",   "counters", "ps",
                                        "spans",        "runq_wait", "makespan", "throttled",
-                                       "nr_throttled", "why",       NULL};
+                                       "nr_throttled", "why",       "sched",    NULL};
     const cJSON *v;
     json_want_object(c->doc, o);
     json_keys(c->doc, o, keys);
@@ -294,8 +298,8 @@ static struct expect *compile_one(struct cc *c, const cJSON *o)
         e->text = pool_text(c->pool, json_string(c->doc, v));
     if ((v = json_member(o, "output")) != NULL)
         e->output = compile_output(c, v);
-    if ((v = json_member(o, "order")) != NULL)
-        compile_order(c, v, e);
+    compile_lines(c, json_member(o, "order"), &e->order);
+    compile_lines(c, json_member(o, "sched"), &e->sched);
     if ((v = json_member(o, "blocked")) != NULL)
         compile_blocked(c, v, e);
     if ((v = json_member(o, "spans")) != NULL)
@@ -399,13 +403,13 @@ static void check_output(struct check *k, const struct expect *e)
              k->r->out + i);
 }
 
-/* The next line of the output that is this one; *at moves behind it. */
-static bool find_line(const struct run_result *r, size_t *at, const char *line)
+/* The next line of a text that is this one; *at moves behind it. */
+static bool find_line(const char *text, size_t size, size_t *at, const char *line)
 {
     size_t n = strlen(line);
-    while (*at < r->out_size) {
-        const char *begin = r->out + *at, *end = memchr(begin, '\n', r->out_size - *at);
-        size_t length = end != NULL ? (size_t)(end - begin) : r->out_size - *at;
+    while (*at < size) {
+        const char *begin = text + *at, *end = memchr(begin, '\n', size - *at);
+        size_t length = end != NULL ? (size_t)(end - begin) : size - *at;
         *at += length + 1;
         if (length == n && memcmp(begin, line, n) == 0)
             return true;
@@ -413,17 +417,17 @@ static bool find_line(const struct run_result *r, size_t *at, const char *line)
     return false;
 }
 
-static void check_order(struct check *k, const struct expect *e)
+static void check_lines(struct check *k, const struct lines *l, const char *text, size_t size)
 {
     size_t at = 0, ignored = 0;
-    for (size_t i = 0; i < e->norder; i++) {
-        if (find_line(k->r, &at, e->order[i]))
+    for (size_t i = 0; i < l->count; i++) {
+        if (find_line(text, size, &at, l->line[i]))
             continue;
-        if (i == 0 || !find_line(k->r, &ignored, e->order[i]))
-            complain(k, "expected the line \"%.80s\"; it was not printed", e->order[i]);
+        if (i == 0 || !find_line(text, size, &ignored, l->line[i]))
+            complain(k, "expected the line \"%.160s\"; it was not printed", l->line[i]);
         else
-            complain(k, "expected the line \"%.80s\" after \"%.80s\"", e->order[i],
-                     e->order[i - 1]);
+            complain(k, "expected the line \"%.160s\" after \"%.160s\"", l->line[i],
+                     l->line[i - 1]);
         return;
     }
 }
@@ -578,7 +582,8 @@ static void check_one(struct check *k, const struct expect *e)
 {
     check_end(k, e);
     check_output(k, e);
-    check_order(k, e);
+    check_lines(k, &e->order, k->r->out, k->r->out_size);
+    check_lines(k, &e->sched, k->r->sched, k->r->sched_size);
     check_blocked(k, e);
     check_counters(k, e);
     check_spans(k, e);

@@ -74,6 +74,8 @@ struct run_result {
     const char *text; /* of the finding, limit or broken rule; "" otherwise */
     const char *out;  /* the program's prints */
     size_t out_size;
+    const char *sched; /* SCHED lines */
+    size_t sched_size;
     uint64_t now_ps; /* makespan: virtual time at the end */
     uint64_t fingerprint;
     uint64_t records; /* events in the fingerprint */

@@ -146,9 +146,10 @@ static void finish_program(struct cc *c)
 
 static void compile(struct cc *c)
 {
-    static const char *const keys[] = {"name",  "why",  "profile", "profiles", "rules",
-                                       "procs", "host", "seed",    "until",    "objects",
-                                       "funcs", "main", "expect",  "$schema",  NULL};
+    static const char *const keys[] = {
+        "name",  "why",  "profile", "profiles", "rules",      "procs",
+        "host",  "seed", "until",   "objects",  "schedtrace", "scheddetail",
+        "funcs", "main", "expect",  "$schema",  NULL};
     struct json *doc = c->doc;
     struct scenario *s = c->s;
     const cJSON *root = doc->root;
@@ -168,6 +169,8 @@ static void compile(struct cc *c)
     compile_seed(c, json_member(root, "seed"));
     s->procs = (int32_t)json_int_or(doc, root, "procs", 0, 1, SCENARIO_PROCS_MAX);
     s->until_ns = json_duration_or(doc, root, "until", 0);
+    s->schedtrace_ns = json_duration_or(doc, root, "schedtrace", 0);
+    s->scheddetail = json_bool_or(doc, root, "scheddetail", false);
     compile_objects(c, json_member(root, "objects"));
     const cJSON *main_body = json_need(doc, root, "main");
     s->program.main = (uint32_t)func_add(c, "main", main_body, main_body);

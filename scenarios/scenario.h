@@ -37,7 +37,9 @@ struct scenario {
     int64_t quota_us, period_us; /* 0: none */
     bool has_seed;
     uint64_t seed;
-    int64_t until_ns;             /* 0: none */
+    int64_t until_ns;      /* 0: none */
+    int64_t schedtrace_ns; /* SCHED lines that often; 0: none */
+    bool scheddetail;
     const struct expect *expects; /* a list; NULL: finishes */
     struct program program;
     struct pool *pool; /* owns everything above */
