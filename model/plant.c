@@ -97,12 +97,8 @@ static bool plant_locks(void)
     return mp != NULL;
 }
 
-/* False: there is nothing here to break. Some only show when everybody rests, and what is kept
- * under sched.lock when nobody has it. */
-static bool world_plant(enum core_plant what, bool quiet)
+static bool plant_what(enum core_plant what, bool quiet)
 {
-    if (!rt->mainStarted || sched_locked())
-        return false;
     switch (what) {
     case PLANT_status: return plant_status();
     case PLANT_running: return plant_running();
@@ -115,4 +111,16 @@ static bool world_plant(enum core_plant what, bool quiet)
     case PLANT_COUNT: break;
     }
     return false;
+}
+
+/* False: there is nothing here to break. Some only show when everybody rests, and what is kept
+ * under sched.lock when nobody has it. */
+static bool world_plant(enum core_plant what, bool quiet)
+{
+    if (!rt->mainStarted || sched_locked())
+        return false;
+    host_enter();
+    bool done = plant_what(what, quiet);
+    host_leave();
+    return done;
 }
