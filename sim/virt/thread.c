@@ -306,11 +306,21 @@ void vm_wake_(struct vm_thread *t, uint64_t at)
     vm_ready_add_(t);
 }
 
+/* A short sleep ends a little later each time, by what the world's seed says; no choice, for it
+ * stands for the world outside. Without it the monitor, which does nothing but sleep, would stay in
+ * step with a loop of the program for ever: it would see the same instruction of it every time, and
+ * preempt it always or never. */
+static uint64_t jitter(void)
+{
+    uint64_t most = vm_hot.kind[COST_usleep_jitter];
+    return most > 0 ? rng_below(&vm_w_.noise, most) : 0;
+}
+
 void vm_usleep_(uint32_t us)
 {
     vm_point_();
     vm_hot.now += vm_hot.kind[COST_usleep];
-    vm_block_(VM_SLEEP_TIME, vm_hot.now + US(us));
+    vm_block_(VM_SLEEP_TIME, vm_hot.now + US(us) + jitter());
 }
 
 /* ---- bursts ---- */

@@ -189,6 +189,7 @@ TEST_CASE(Costs, EachVerbCostsItsEntry)
         world_costs.kind[i] = (uint32_t)(k[i] = 1000 * (i + 1));
     world_costs.kind[COST_deep_after] = 0;
     world_costs.kind[COST_timer_granule] = 1;
+    world_costs.kind[COST_usleep_jitter] = 0;
     world_costs.work[W_schedule] = 3;
     world_costs.work[W_runqgrab_slot] = 5;
     key = world_begin(&(struct vm_opts){0}, sizeof *key);
@@ -233,6 +234,34 @@ TEST_CASE(Costs, TimersGoOffOnTheirGranule)
     world_end();
 }
 
+static void many_sleeps(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 64; i++)
+        took[i] = TOOK(host_usleep(10)) - 10000000;
+}
+
+/* No two of 64 sleeps end equally late, none by more than the table says; another seed, other
+ * amounts. */
+TEST_CASE(Costs, AShortSleepIsNeverTwiceTheSame)
+{
+    uint64_t first = 0;
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        world_free_costs();
+        world_costs.kind[COST_usleep_jitter] = 2000000;
+        world_begin(&(struct vm_opts){.seed = seed}, 0);
+        world_thread(many_sleeps, NULL);
+        CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+        for (int i = 0; i < 64; i++) {
+            CHECK_LT(took[i], 2000000);
+            CHECK(i == 0 || took[i] != took[i - 1]);
+        }
+        CHECK(took[0] != first);
+        first = took[0];
+        world_end();
+    }
+}
+
 TEST_CASE(Costs, ALongSleepWakesSlower)
 {
     world_free_costs();
@@ -245,13 +274,6 @@ TEST_CASE(Costs, ALongSleepWakesSlower)
     CHECK_EQ(took[0], 1300000000 + 51000);
     CHECK_EQ(took[1], 20000000 + 1000);
     world_end();
-}
-
-static void many_sleeps(void *arg)
-{
-    (void)arg;
-    for (int i = 0; i < 64; i++)
-        took[i] = TOOK(host_usleep(10)) - 10000000;
 }
 
 static uint64_t noisy_run(uint64_t seed, uint64_t *low, uint64_t *high)
