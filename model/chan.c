@@ -289,6 +289,8 @@ static enum chan_try recv_locked(struct hchan *c, int64_t *ep)
 /* Of a RECV, or of a select with one case, which the compiler turns into a plain receive. */
 static void recv_result(struct g *gp, int64_t v, bool ok)
 {
+    if (gp->func < 0)
+        return; /* a goroutine of the runtime */
     const struct insn *in = cur_insn(gp);
     if (in->op == OP_SELECT) {
         set_reg(gp, rt->prog->cases[rt->prog->selects[in->d].first].reg, v);

@@ -152,6 +152,7 @@ static bool waits_elsewhere(struct g *gp)
     case waitReasonCoroutine: return waits_in_coroutine(gp);
     case waitReasonGCWorkerIdle: return waits_as_worker(gp);
     case waitReasonGCSweepWait: return c->sweepParked && c->sweepG == gp;
+    case waitReasonTraceReaderBlocked: return a_peek(&rt->trace.reader) == gp;
     case waitReasonForceGCIdle: return a_peek(&c->forcegcIdle) && c->forcegcG == gp;
     case waitReasonUpdateGOMAXPROCSIdle:
         return a_peek(&sched->updatemaxprocs_idle) && sched->updatemaxprocs_g == gp;
@@ -162,6 +163,8 @@ static bool waits_elsewhere(struct g *gp)
     case waitReasonGCMarkTermination:
     case waitReasonGCWorkerActive:
     case waitReasonStoppingTheWorld:
+    case waitReasonTraceGoroutineStatus:
+    case waitReasonTraceProcStatus:
     case waitReasonForEachP: return waits_on_g0(gp);
     default: return false; /* on a queue, or nowhere */
     }

@@ -202,6 +202,18 @@ static enum opres op_readmem(struct g *gp, const struct insn *in)
     return runtime_ReadMemStats(gp);
 }
 
+static enum opres op_tracestart(struct g *gp, const struct insn *in)
+{
+    (void)in;
+    return traceStart(gp);
+}
+
+static enum opres op_tracestop(struct g *gp, const struct insn *in)
+{
+    (void)in;
+    return traceStop(gp);
+}
+
 static enum opres op_leaks(struct g *gp, const struct insn *in)
 {
     (void)in;
@@ -526,7 +538,8 @@ static const op_fn op_table[OPS] = {
     [OP_NUMGOROUTINE] = op_numgoroutine, [OP_CPU] = op_cpu, [OP_SLEEP] = op_sleep,
     [OP_SYSCALL] = op_syscall, [OP_CGOCALL] = op_cgocall, [OP_CGOCB] = op_cgocb,
     [OP_ALLOC] = op_alloc, [OP_FREE] = op_free, [OP_GC] = op_gc,
-    [OP_READMEM] = op_readmem, [OP_LEAKS] = op_leaks, [OP_MAKE] = op_make,
+    [OP_READMEM] = op_readmem, [OP_TRACESTART] = op_tracestart, [OP_TRACESTOP] = op_tracestop,
+    [OP_LEAKS] = op_leaks, [OP_MAKE] = op_make,
     [OP_SEND] = op_send, [OP_RECV] = op_recv, [OP_CLOSE] = op_close, [OP_LEN] = op_len,
     [OP_CAP] = op_cap, [OP_SELECT] = op_select, [OP_LOCK] = op_lock, [OP_UNLOCK] = op_unlock,
     [OP_TRYLOCK] = op_trylock, [OP_RLOCK] = op_rlock, [OP_RUNLOCK] = op_runlock,

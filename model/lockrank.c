@@ -26,6 +26,7 @@ static const uint64_t lockrank_v2[LOCKRANKS] = {
     [lockRankNetpollInit] = BEFORE_TIMERS_V2 | R(Timer),
     [lockRankGFree] = BEFORE_SCHED_V2 | R(Sched),
     [lockRankMheap] = ANYTHING,
+    [lockRankTrace] = ANYTHING,
 };
 
 /* ... up to 1.22. */
@@ -41,6 +42,7 @@ static const uint64_t lockrank_v1[LOCKRANKS] = {
     [lockRankSudog] = R(Hchan) | R(NotifyList),
     [lockRankGFree] = R(Sched),
     [lockRankMheap] = ANYTHING,
+    [lockRankTrace] = ANYTHING,
 };
 
 /* 1.23 changed two things: where channels rank, and where timers do. */

@@ -60,6 +60,7 @@
 #include "leak.c"
 #include "gc.c"
 #include "malloc.c"
+#include "trace.c"
 #include "checkwait.c"
 #include "check.c"
 #include "plant.c"

@@ -160,6 +160,8 @@ static struct g *newproc1(bool parked, enum waitreason reason)
     if (!prof->goid_before_cas)
         gp->goid = next_goid(pp);
     mp->counters[C_gocreated]++;
+    if (a_peek(&rt->trace.on))
+        trace_events(mp, 1);
     releasem(mp);
     return gp;
 }
@@ -186,6 +188,7 @@ static struct g *newsysproc(enum step first, void *obj)
     gp->group = -1;
     a_add(&sched->ngsys, 1);
     gp->opobj = obj;
+    gp->func = -1;
     push_step(gp, first);
     emit(EV_G_CREATE, gp->goid, 0, 0, 1);
     runqput(a_own(&getm()->p), gp, /*next*/ true);

@@ -113,6 +113,8 @@ static inline void ready(struct g *gp, bool next)
     mp->counters[C_readies]++;
     gp->runnable_at = host_now();
     emit(EV_G_READY, gp->goid, 0, curg_id(mp), next);
+    if (a_peek(&rt->trace.on))
+        trace_events(mp, 1);
     runqput(a_own(&mp->p), gp, next);
     wakep();
     releasem(mp);

@@ -31,6 +31,8 @@ static inline void execute(struct g *gp, bool inheritTime)
         mp->counters[C_inherit]++;
     else
         tick(&mp_p(mp)->schedtick);
+    if (a_peek(&rt->trace.on))
+        trace_events(mp, 2); /* what ran here stopped, this one starts */
 }
 
 /* Takes a G whose only way out of waiting is this M's hand. */
@@ -128,8 +130,21 @@ static inline bool stop_or_safepoint(struct p *pp)
     return false;
 }
 
+/* Step 3: nobody readies the reader of a trace. */
+static COLD bool trace_look(struct found *f)
+{
+    f->gp = traceReader();
+    if (f->gp == NULL)
+        return false;
+    claim_waiting(f->gp);
+    f->tryWake = true;
+    return true;
+}
+
 static inline bool system_look(struct m *mp, struct p *pp, int64_t *now, struct found *f)
 {
+    if (trace_active() && trace_look(f))
+        return true;
     if (gc_blacken()) {
         f->gp = gc_findRunnableWorker(pp, now);
         if (f->gp != NULL) {

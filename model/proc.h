@@ -88,6 +88,21 @@ static void schedtrace(bool detailed);
 static enum opres gcMarkDone(struct g *gp);
 static void gc_revise(void);
 
+/* trace.c */
+static bool traceEnabled(void);
+static COLD void trace_events(struct m *mp, uint32_t n);
+static COLD struct g *traceReaderAvailable(void);
+static COLD struct g *traceReader(void);
+static enum opres traceStart(struct g *gp);
+static enum opres traceStop(struct g *gp);
+static void trace_world_init(void);
+
+/* Is there a trace, or the end of one? */
+static inline bool trace_active(void)
+{
+    return a_peek(&rt->trace.on) || a_peek(&rt->trace.shutdown);
+}
+
 /* lockrank.c, rand.c, note.c */
 static void lockInit(struct mutex *l, enum lockrank rank);
 static enum opres notetsleepg(struct g *gp, struct note *n, int64_t ns);

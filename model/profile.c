@@ -80,6 +80,7 @@ static const struct {
     {"sysmon_max_us", 1, INT32_MAX},
     {"stw_repreempt_ns", 1, INT64_C(1000000000000000)},
     {"gc_percent", -1, 1000000},
+    {"trace_buf_events", 1, INT32_MAX},
 };
 
 static bool in_range(const struct profile_rule *r, int64_t value)

@@ -212,6 +212,7 @@ struct m {
     uint64_t held;             /* ranks of the runtime mutexes it holds */
     uint32_t again[LOCKRANKS]; /* how many of each besides the first */
     uint32_t nagain;           /* of all ranks */
+    maskword traced[2];        /* events in its trace buffers (1.22+), by generation */
 };
 
 #include "timer.h" /* struct timers, needs mutex */
@@ -247,6 +248,7 @@ struct p {
     struct timers timers;
     struct gcp gc;
     int64_t idle_since; /* ns, for records */
+    maskword traced;    /* events in its trace buffer (<=1.21) */
 };
 
 /* schedt. */
@@ -303,6 +305,28 @@ struct randomOrder {
     uint32_t *coprimes;
 };
 
+/* wakeableSleep: a timer and a channel, for a goroutine that may be woken early. */
+struct trace_sleeper {
+    struct timer timer;
+    struct hchan *wakeup, *done;
+    int64_t period_ns;
+};
+
+/* The execution tracer (trace.c). What Go keeps per generation is indexed by generation modulo 2.
+ */
+struct tracer {
+    struct mutex lock;
+    ATOMIC(bool) on, shutdown;
+    bool header, footer;       /* the reader has had them */
+    ATOMIC(struct g *) reader; /* waits for something to read */
+    maskword full[2];          /* buffers to read; to 1.21 the first alone; under lock */
+    ATOMIC(bool) workAvailable;
+    ATOMIC(uint64_t) gen, readerGen, flushedGen;
+    uint64_t lastGen; /* of gen, when it was not 0; holder of advanceSema */
+    maskword doneSema[2], shutdownSema, advanceSema;
+    struct trace_sleeper advancer, cpu;
+};
+
 /* Globals of package runtime, one set per world. */
 struct runtime {
     struct schedt sched;
@@ -348,6 +372,7 @@ struct runtime {
     struct timersBucket *timersBuckets; /* 1.13: 64 of them (timer_buckets.c) */
     struct objects *objs;               /* channels, mutexes, ... of the program (objs.h) */
 
+    struct tracer trace;
     ATOMIC(bool) panicking;
     int64_t start_ns;
     int64_t schedtrace_ns;  /* 0: none */

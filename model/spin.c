@@ -126,6 +126,10 @@ static void handoffp(struct p *pp)
         startm(pp, /*spinning*/ false, /*lockheld*/ false);
         return;
     }
+    if (prof->trace_reader_handoff && trace_active() && traceReaderAvailable() != NULL) {
+        startm(pp, /*spinning*/ false, /*lockheld*/ false);
+        return;
+    }
     if (gc_blacken() && gc_shouldScheduleWorker(pp)) {
         startm(pp, /*spinning*/ false, /*lockheld*/ false);
         return;

@@ -160,6 +160,8 @@ static void entersyscall(struct g *gp)
     mp->locks++;
     mp->counters[C_syscalls]++;
     emit(EV_G_SYSCALL_ENTER, gp->goid, 0, 0, 0);
+    if (a_peek(&rt->trace.on))
+        trace_events(mp, 2);                      /* and the end of the call */
     a_store_rlx(&gp->stackguard0, GUARD_PREEMPT); /* Go traps every stack check in here */
     if (prof->sys_block_on_exit)
         entersyscall_new(gp, mp, pp);

@@ -61,6 +61,7 @@ static void schedinit(struct m *mp)
     timers_world_init();
     netpoll_world_init();
     gc_init();
+    trace_world_init();
     int32_t procs = rt->newprocs != 0 ? rt->newprocs : defaultGOMAXPROCS();
     sched->customGOMAXPROCS = rt->newprocs != 0;
     rt->newprocs = 0;

@@ -64,7 +64,8 @@ const char *gen_name(struct gen *g, const char *name)
         "main",    "make",    "map",    "math",        "max",      "min",     "new",       "os",
         "package", "panic",   "print",  "println",     "rand",     "range",   "recover",   "return",
         "rune",    "runtime", "select", "strconv",     "string",   "strings", "struct",    "switch",
-        "sync",    "syscall", "time",   "type",        "uint64",   "var",     "init",      "_"};
+        "sync",    "syscall", "time",   "trace",       "type",     "uint64",  "var",       "init",
+        "_"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         if (strcmp(taken[i], name) == 0)
             return gen_text(g, "%sX", name);

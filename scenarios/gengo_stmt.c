@@ -635,6 +635,8 @@ static void go_runtime(struct gen *g, const cJSON *o, const cJSON *v)
         {"gc", "runtime.GC()"},
         {"read_mem_stats", "runtime.ReadMemStats(new(runtime.MemStats))"},
         {"lock_os_thread", "runtime.LockOSThread()"},
+        {"trace_start", "simTraceStart()"},
+        {"trace_stop", "trace.Stop()"},
         {"unlock_os_thread", "runtime.UnlockOSThread()"}};
     (void)v;
     size_t i = 0;
@@ -854,6 +856,8 @@ static const struct {
     {"syscall", go_work},
     {"ticker", go_timer},
     {"timer", go_timer},
+    {"trace_start", go_runtime},
+    {"trace_stop", go_runtime},
     {"tryacquire", go_semaphore},
     {"trylock", go_trylock},
     {"tryrlock", go_trylock},

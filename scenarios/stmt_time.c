@@ -109,6 +109,8 @@ PLAIN(st_lock_os_thread, OP_LOCKOS)
 PLAIN(st_unlock_os_thread, OP_UNLOCKOS)
 PLAIN(st_gc, OP_GC)
 PLAIN(st_read_mem_stats, OP_READMEM)
+PLAIN(st_trace_start, OP_TRACESTART)
+PLAIN(st_trace_stop, OP_TRACESTOP)
 
 /* ---- timers and contexts ---- */
 

@@ -46,8 +46,8 @@ chrt -f 1 true 2>/dev/null && prio="chrt -f 1"
 # run_once PROGRAM: the recorded form of one run on standard output.
 run_once() {
 	local code
-	# shellcheck disable=SC2086 # $env and $prio are lists of words
-	(cd "$work" && env GOMAXPROCS=1 GOGC=off $env $prio timeout 20 "./$1.exe") \
+	# shellcheck disable=SC2086 # $env, $pin and $prio are lists of words
+	(cd "$work" && env GOMAXPROCS=1 GOGC=off $env $pin $prio timeout 20 "./$1.exe") \
 		>"$work/stdout" 2>"$work/stderr"
 	code=$?
 	cat "$work/stdout"
@@ -69,6 +69,8 @@ record() {
 	fi
 	env=$(header env "$here/go/$1.go")
 	want=$(header exit "$here/go/$1.go")
+	pin=
+	[ "$(header cpus "$here/go/$1.go")" = 1 ] && pin="taskset -c 0"
 	run_once "$1" >"$work/first"
 	for ((i = 1; i < runs; i++)); do
 		run_once "$1" >"$work/again"

@@ -15,7 +15,8 @@ import sys
 
 KINDS = {"mutex": "mutex", "rwmutex": "rwmutex", "wg": "waitgroup", "once": "once", "pool": "pool"}
 PLAIN = {"gosched": "gosched", "goexit": "goexit", "lockos": "lock_os_thread",
-         "unlockos": "unlock_os_thread", "gc": "gc", "break": "break"}
+         "unlockos": "unlock_os_thread", "gc": "gc", "break": "break",
+         "tracestart": "trace_start", "tracestop": "trace_stop"}
 OBJECT = {"close": "close", "lock": "lock", "unlock": "unlock", "rlock": "rlock", "wait": "wait",
           "runlock": "runlock", "wlock": "lock", "wunlock": "unlock", "done": "done",
           "cwait": "wait", "signal": "signal", "broadcast": "broadcast", "cancel": "cancel",

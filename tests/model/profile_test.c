@@ -11,10 +11,11 @@ static const struct {
     const char *name;
     int64_t least;
 } least[] = {
-    {"ring_len", 2},      {"fair_period", 1},   {"sema_roots", 1},
-    {"goid_batch", 1},    {"gfree_max", 1},     {"sudog_cap", 1},
-    {"netpoll_batch", 1}, {"sysmon_min_us", 1}, {"spinbit_tail_period", 1},
-    {"sysmon_max_us", 1}, {"gc_percent", -1},   {"stw_repreempt_ns", 1},
+    {"ring_len", 2},         {"fair_period", 1},   {"sema_roots", 1},
+    {"goid_batch", 1},       {"gfree_max", 1},     {"sudog_cap", 1},
+    {"netpoll_batch", 1},    {"sysmon_min_us", 1}, {"spinbit_tail_period", 1},
+    {"sysmon_max_us", 1},    {"gc_percent", -1},   {"stw_repreempt_ns", 1},
+    {"trace_buf_events", 1},
 };
 
 static void world(void)

@@ -64,6 +64,23 @@ static const struct row table[] = {
     {"lastpoll_stale", 20, w_net_slow, COUNT, MORE, {0}, COUNTER_netpolls},
     {"needspinning", 22, w_storm, PRINT, OTHER, {.procs = 2}, 0},
     {"wakep_locked", 22, w_spawn_order, TIME, MORE, {0}, 0},
+    {"trace_reader_handoff",
+     24,
+     w_traced,
+     PRINT,
+     OTHER,
+     {.procs = 2, .rule2 = "trace_buf_events", .value2 = 20},
+     0},
+    {"trace_reader_cas",
+     21,
+     w_traced,
+     PRINT,
+     OTHER,
+     {.procs = 2, .rule2 = "trace_buf_events", .value2 = 20},
+     0},
+    {"trace_generations", 24, w_traced_dead, ENDS, OTHER, {.until_ms = 3000}, 0},
+    {"trace_reader_waits", 26, w_traced_busy, PRINT, OTHER, {.procs = 3}, 0},
+    {"trace_barrier_first", 26, w_traced_long, PRINT, OTHER, {.procs = 2}, 0},
     {"goschedifbusy", 20, w_sweep, COUNT, LESS, {.procs = 2}, COUNTER_grq_puts},
     {"sched_bools", 22, w_schedtrace, OUT, OTHER, {.scheddetail = true, .schedtrace_ms = 10}, 0},
     {"startidle_locked", 22, w_net_burst, PRINT, OTHER, {.procs = 4}, 0},
@@ -250,9 +267,9 @@ TEST_CASE(Switches, EveryRowIsOfARule)
 }
 
 /* Worlds that end, whatever the rules. */
-static void (*const robust[])(void) = {w_storm,    w_gc,       w_net_burst, w_syscalls,
-                                       w_sleeps,   w_earlier,  w_stops,     w_foreign,
-                                       w_starving, w_overflow, w_forced_gc};
+static void (*const robust[])(void) = {w_traced,   w_storm,    w_gc,       w_net_burst,
+                                       w_syscalls, w_sleeps,   w_earlier,  w_stops,
+                                       w_foreign,  w_starving, w_overflow, w_forced_gc};
 
 /* What does not stand alone, and is refused. Timers in the heaps of Ps are never run by a search
  * that gives up when all others are idle, as in 1.13, and the timers of 1.23 want those heaps. */

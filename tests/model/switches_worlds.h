@@ -635,4 +635,76 @@ static void w_schedtrace(void)
     hog(25 * MS);
     end();
 }
+
+/* Two goroutines pass a value on, others go into system calls, all of it traced. */
+static void w_traced(void)
+{
+    int wg = as_object(&a, OBJ_WAITGROUP, 0), ch = as_object(&a, OBJ_CHAN, 0);
+    int ping = begin("ping", 0);
+    int l = loop_begin(300);
+    as_send(&a, ch, 3);
+    loop_end(l);
+    as_obj(&a, OP_WGDONE, wg);
+    end();
+    int pong = begin("pong", 0);
+    l = loop_begin(300);
+    as_recv(&a, ch, 0);
+    loop_end(l);
+    as_obj(&a, OP_WGDONE, wg);
+    end();
+    int sys = begin("sys", 0);
+    l = loop_begin(30);
+    syscall_ns(60 * US);
+    loop_end(l);
+    as_obj(&a, OP_WGDONE, wg);
+    end();
+    begin("main", 0);
+    as_plain(&a, OP_TRACESTART);
+    start_n(ping, 1, wg);
+    start_n(pong, 1, wg);
+    start_n(sys, 3, wg);
+    as_obj(&a, OP_WGWAIT, wg);
+    as_plain(&a, OP_TRACESTOP);
+    as_print(&a, "stopped");
+    end();
+}
+
+/* ... for so long that a generation ends. */
+static void w_traced_long(void)
+{
+    begin("main", 0);
+    as_plain(&a, OP_TRACESTART);
+    as_sleep(&a, 1500 * MS);
+    as_plain(&a, OP_TRACESTOP);
+    end();
+}
+
+/* ... while somebody else schedules all the time. */
+static void w_traced_busy(void)
+{
+    int f = begin("f", 0);
+    int l = as_here(&a);
+    as_plain(&a, OP_GOSCHED);
+    as_jump(&a, OP_JMP, 0, 0, 0, l);
+    end();
+    begin("main", 0);
+    as_plain(&a, OP_TRACESTART);
+    as_go(&a, f, 0, 0);
+    for (int i = 0; i < 5; i++) {
+        as_sleep(&a, MS);
+        as_plain(&a, OP_TRACESTOP);
+        as_plain(&a, OP_TRACESTART);
+    }
+    end();
+}
+
+/* Nobody will ever send. */
+static void w_traced_dead(void)
+{
+    int ch = as_object(&a, OBJ_CHAN, 0);
+    begin("main", 0);
+    as_plain(&a, OP_TRACESTART);
+    as_recv(&a, ch, 0);
+    end();
+}
 #endif

@@ -173,7 +173,8 @@ static void times(void)
         "{\"cgo\": "
         "\"1us\"}, {\"cgo_callback\": \"back\", \"arg\": 4, \"after\": \"1us\"},"
         "{\"alloc\": \"64KB\", \"live\": true}, {\"free\": 65536}, {\"gc\": true}, "
-        "{\"read_mem_stats\": true}, {\"leak_profile\": \"leaks\"}, {\"gosched\": "
+        "{\"trace_start\": true}, {\"read_mem_stats\": true}, {\"trace_stop\": true}, "
+        "{\"leak_profile\": \"leaks\"}, {\"gosched\": "
         "true}, "
         "{\"gomaxprocs\": 2, \"into\": \"old\"}, {\"print\": \"%d\", \"args\": [\"old\"]}, "
         "{\"span\": \"s\", \"do\": [{\"sleep\": {\"exp\": \"1ms\", \"max\": \"2ms\"}}]}",
