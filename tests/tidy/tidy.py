@@ -374,25 +374,54 @@ def rule_mirror(tree):
         yield "%s:%d: no function %s in the model" % (table, listed[name], name)
 
 
+def tests_of(tree):
+    """The cases, and the files that are tests themselves."""
+    cases = set()
+    for path in tree.paths:
+        if path.startswith("tests/"):
+            cases.update({path, os.path.basename(path), os.path.basename(path).split(".")[0]})
+            if path.endswith(".c"):
+                for suite, name in re.findall(r"TEST_CASE\((\w+),\s*(\w+)\)", tree.text(path)):
+                    cases.update({suite, suite + "." + name})
+    return cases
+
+
 def rule_mirror_tests(tree):
     """The test that MIRROR.tsv names for a function exists."""
     table = "model/MIRROR.tsv"
     if table not in tree.paths:
         return
-    cases, files = set(), set()
-    for path in tree.paths:
-        if path.startswith("tests/"):
-            files.update({path, os.path.basename(path), os.path.basename(path).split(".")[0]})
-            if path.endswith(".c"):
-                for suite, name in re.findall(r"TEST_CASE\((\w+),\s*(\w+)\)", tree.text(path)):
-                    cases.update({suite, suite + "." + name})
+    tests = tests_of(tree)
     for number, line in enumerate(tree.lines(table), 1):
         cells = line.split("\t")
         if len(cells) != 6 or line.startswith(("#", "c_function\t")):
             continue
         for test in re.split(r"[ ,]+", cells[5].strip()):
-            if test not in cases and test not in files:
+            if test not in tests:
                 yield "%s:%d: no test '%s'" % (table, number, test)
+
+
+def rule_coverage(tree):
+    """docs/coverage.md: every part has functions, tests, and a scenario or a reason."""
+    page = "docs/coverage.md"
+    if page not in tree.paths:
+        return
+    tests, functions = tests_of(tree), {name for name, _ in first_cells(tree, "model/MIRROR.tsv")}
+    for number, line in enumerate(tree.lines(page), 1):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("| ") or cells[1] == "functions":
+            continue
+        if len(cells) != 4:
+            yield "%s:%d: want four columns" % (page, number)
+            continue
+        for name in cells[1].split(", "):
+            if name.strip("`") not in functions:
+                yield "%s:%d: no function %s in MIRROR.tsv" % (page, number, name)
+        for name in cells[2].split(", "):
+            if name not in tests:
+                yield "%s:%d: no test '%s'" % (page, number, name)
+        if not cells[3].startswith(("[", "(")):  # the rule links checks that the file is there
+            yield "%s:%d: neither a scenario nor a reason" % (page, number)
 
 
 def first_cells(tree, path):
@@ -477,6 +506,12 @@ BAD = [  # rule, path, text, what must be found (None: nothing)
     ("mirror-tests", "model/MIRROR.tsv", "there\tproc.go\tx\t1.19-\tsame\tNo.Such\n",
      "no test 'No.Such'"),
     ("mirror-tests", "model/MIRROR.tsv", "there\tproc.go\tx\t1.19-\tsame\tA.B\n", None),
+    ("coverage", "docs/coverage.md", "| x | `gone` | A.B | [s](s.json) |\n", "no function `gone`"),
+    ("coverage", "docs/coverage.md", "| x | `there` | A.C | (why) |\n", "no test 'A.C'"),
+    ("coverage", "docs/coverage.md", "| x | `there` | A.B | |\n", "neither a scenario"),
+    ("coverage", "docs/coverage.md", "| x | `there` | A.B |\n", "want four columns"),
+    ("coverage", "docs/coverage.md", "| | functions | tests | scenarios |\n|---|---|---|---|\n"
+     "| x | `there` | A.B | [s](s.json) |\n", None),
     ("mutants", "tests/wrong/measured.tsv", "", "no verdict on bad"),
     ("mutants", "tests/wrong/survivors.tsv", "bad\twhy\n", "bad has a verdict already"),
     ("mutants", "tests/wrong/survivors.tsv", "good\twhy\n", "no mutant good"),
