@@ -193,9 +193,14 @@ struct poll_event {
 #define host_alloc(size, align)         VM_CALL_(vm_alloc_(size, align))
 #define emit(type, g, a, b, c) \
     vm_emit_((enum event_type)(type), (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
-#define host_set_p(pid)     vm_set_p_((uint16_t)(pid)) /* -1 is EVENT_NO_P */
-#define finding(kind, text) VM_DO_(vm_finding_(kind, text))
-#define host_stop()         VM_DO_(vm_stop_())
+#define host_set_p(pid) vm_set_p_((uint16_t)(pid)) /* -1 is EVENT_NO_P */
+/* The text is made first: by functions of the model, which take their time. */
+#define finding(kind, text)                  \
+    __extension__({                          \
+        const char *vm_text_ = (text);       \
+        VM_DO_(vm_finding_(kind, vm_text_)); \
+    })
+#define host_stop() VM_DO_(vm_stop_())
 
 void vm_env_at_(int64_t ns, void (*fn)(void *), void *arg);
 void vm_env_ready_(int32_t fd, uint32_t mode);
