@@ -414,6 +414,9 @@ static void st_once(void)
     as_op(a, OP_ONCE, first, nargs, hreg, o, func_of(word(2)));
 }
 
+/* Bytes that stay reachable. */
+static void st_alloc(void) { as_op(a, OP_ALLOC, 1, NOREG, 0, -1, strtoll(word(1), NULL, 10)); }
+
 static void st_recover(void) { as_op(a, OP_RECOVER, var_of(word(1)), var_of(word(2)), 0, 0, 0); }
 
 static void st_yield(void)

@@ -181,6 +181,8 @@ def statement(r):
         return [{OBJECT[verb]: rest[0]}]
     if verb in ("go", "call", "defer"):
         return [call(verb, rest)]
+    if verb == "alloc":
+        return [{"alloc": rest[0] + "B", "live": True}]
     if verb == "select":
         return select(r)
     if verb == "loop":
