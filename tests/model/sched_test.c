@@ -327,17 +327,21 @@ TEST_CASE(Sched, GomaxprocsFollowsOnlyIfItMay)
     }
 }
 
-/* The helper has been told to set 5 and waits for worldsema, which a collection in main's way
- * holds; main sets 4 meanwhile. */
+/* At 2 s sysmon tells the helper to set 5, which has to wait for the end of a collection; main
+ * sets 4 meanwhile, which is the last word, also at 3 s. */
 TEST_CASE(Sched, GomaxprocsSetWhileAnUpdateIsUnderWay)
 {
     as_init(&a);
+    int collect = as_func(&a, "collect", 0, 1);
+    as_plain(&a, OP_GC);
+    as_ret(&a);
     as_func(&a, "main", 0, 2);
     as_op(&a, OP_ALLOC, 1, NOREG, 0, -1, 64 << 20);
-    as_sleep(&a, 1990 * MS);
-    as_plain(&a, OP_GC); /* from 1.99 s to after 2 s, when sysmon looks */
+    as_cpu(&a, 1990 * MS);
+    as_go(&a, collect, 0, 0);
+    as_cpu(&a, 20 * MS);
     as_op(&a, OP_GOMAXPROCS, 1, NOREG, 0, 0, 4);
-    as_sleep(&a, 2000 * MS);
+    as_cpu(&a, 1200 * MS);
     as_op(&a, OP_GOMAXPROCS, 1, NOREG, 0, 0, 0);
     as_print1(&a, "%d ", 1);
     as_ret(&a);
