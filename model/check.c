@@ -102,6 +102,8 @@ static const char *check_queues(void)
         bad = seen_ring(rt->allp[id]);
     if (bad == NULL && !sched_locked())
         bad = seen_list(sched->runq.head);
+    if (bad == NULL && !sched_locked())
+        bad = seen_list(sched->disabled.head);
     for (struct g *gp = rt->allgs; bad == NULL && gp != NULL; gp = gp->alllink)
         if (is_runnable(gp) && !gp->check_seen && gp->owner == 0 && !sched_locked() &&
             !in_unpublished_slot(gp))

@@ -7,7 +7,7 @@ static int32_t checkdead_waiting(void)
 {
     int32_t waiting = 0;
     for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink) {
-        if (gp->system)
+        if (isSystemGoroutine(gp))
             continue;
         switch (readgstatus(gp) & ~(uint32_t)Gscan) {
         case Gwaiting:

@@ -134,6 +134,15 @@ static bool waits_on_g0(struct g *gp)
     return mp != NULL && a_peek(&mp->curg) == gp;
 }
 
+static bool waits_for_finalizers(struct g *gp)
+{
+    struct finalizers *f = rt->fin;
+    if (f == NULL)
+        return false;
+    bool waits = prof->fing_status ? (a_peek(&f->status) & fingWait) != 0 : a_peek(&f->fingwait);
+    return f->fing == gp && waits;
+}
+
 /* In a place that is not walked: a lone switch, by the reason. */
 static bool waits_elsewhere(struct g *gp)
 {
@@ -153,9 +162,10 @@ static bool waits_elsewhere(struct g *gp)
     case waitReasonGCWorkerIdle: return waits_as_worker(gp);
     case waitReasonGCSweepWait: return c->sweepParked && c->sweepG == gp;
     case waitReasonTraceReaderBlocked: return a_peek(&rt->trace.reader) == gp;
+    case waitReasonFinalizerWait: return waits_for_finalizers(gp);
     case waitReasonForceGCIdle: return a_peek(&c->forcegcIdle) && c->forcegcG == gp;
     case waitReasonUpdateGOMAXPROCSIdle:
-        return a_peek(&rt->updateMaxProcsG.idle) && rt->updateMaxProcsG.g == gp;
+        return a_peek(&sched->updatemaxprocs_idle) && sched->updatemaxprocs_g == gp;
     case waitReasonTimerGoroutineIdle: return ((struct timersBucket *)gp->opobj)->rescheduling;
     case waitReasonGCAssistMarking:
     case waitReasonGarbageCollection:
@@ -181,6 +191,8 @@ static const char *check_waiting(void)
         bad = wait_seen_gs(rt->gc.assistQueue.head);
     if (bad == NULL)
         bad = wait_seen_gs(rt->gc.sweepWaitList.head);
+    if (bad == NULL && rt->fin != NULL)
+        bad = wait_seen_gs(rt->fin->cleanups.sleeping.head);
     for (struct g *gp = rt->allgs; bad == NULL && gp != NULL; gp = gp->alllink) {
         uint32_t s = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
         if ((s == Gwaiting || s == Gleaked) && gp->check_seen + waits_elsewhere(gp) != 1)

@@ -23,6 +23,7 @@ static void gc_init(void)
     c->workers = host_alloc((size_t)c->workers_cap * sizeof *c->workers, 8);
     c->fracDen = 1;
     gc_commit();
+    specials_init();
 }
 
 static void gc_p_init(struct p *pp)
@@ -36,6 +37,7 @@ static void gc_p_destroy(struct p *pp)
     if (rt->gc.phase != GCoff && prof->gcworker_preassign)
         throw("p destroy during a GC phase");
     pp->gc.cache_left = 0; /* the rest of the span goes back to the central list */
+    specials_flush(pp, /*sweep*/ false);
     if (!prof->gc_worker_pool)
         bound_worker_dismiss(pp);
 }
@@ -60,6 +62,80 @@ static bool trigger_test(enum gcTrigger kind, int64_t n)
     case gcTriggerCycle: return (int32_t)((uint32_t)n - a_load(&c->cycles)) > 0;
     }
     throw("gcTrigger: bad kind");
+}
+
+/* ---- sweeping ---- */
+
+/* mgcsweep.go activeSweep. Only a program with cleanups feels who sweeps last, so that nobody else
+ * is counted. */
+static bool sweep_begin(struct finalizers *f)
+{
+    for (;;) {
+        uint32_t state = a_load(&f->sweeping);
+        if ((state & SWEEP_DRAINED) != 0)
+            return false;
+        if (a_cas(&f->sweeping, state, state + 1))
+            return true;
+    }
+}
+
+static void sweep_end(struct finalizers *f)
+{
+    uint32_t state = a_add(&f->sweeping, (uint32_t)-1);
+    if (state == SWEEP_DRAINED && prof->cleanup_gs)
+        cleanups_flush();
+}
+
+static bool isSweepDone(void)
+{
+    return rt->fin == NULL || a_load(&rt->fin->sweeping) == SWEEP_DRAINED;
+}
+
+/* The next span. */
+static bool sweep_span(struct finalizers *f)
+{
+    struct gcController *c = &rt->gc;
+    if (a_load(&c->sweepLeft) <= 0)
+        return false;
+    int64_t left = a_add(&c->sweepLeft, -1);
+    if (left < 0)
+        return false;
+    work(sweep_span);
+    if (f != NULL && left >= f->other_spans)
+        sweep_special_span();
+    return true;
+}
+
+/* mgcsweep.go sweepone; false: there is none left. */
+static bool sweepone(void)
+{
+    struct finalizers *f = rt->fin;
+    if (f != NULL && !sweep_begin(f))
+        return false;
+    bool any = sweep_span(f);
+    if (f == NULL)
+        return any;
+    if (!any)
+        a_or(&f->sweeping, SWEEP_DRAINED);
+    sweep_end(f);
+    return any;
+}
+
+/* Sweeps up to n spans; false: all are swept. */
+static bool sweep_some(int64_t n)
+{
+    while (n > 0 && sweepone())
+        n--;
+    return n == 0;
+}
+
+/* mgcsweep.go finishsweep_m, with the world stopped. What holds nothing that is to run is not worth
+ * the time. */
+static void finishsweep_m(void)
+{
+    while (rt->fin != NULL && sweepone())
+        ;
+    a_store(&rt->gc.sweepLeft, 0);
 }
 
 /* ---- starting ---- */
@@ -129,6 +205,9 @@ static enum opres step_gcStartTest(struct g *gp)
         semrelease(&rt->gc.startSema);
         return OP_DONE;
     }
+    rt->gc.mode = prof->gcstoptheworld == 1   ? gcForceMode
+                  : prof->gcstoptheworld == 2 ? gcForceBlockMode
+                                              : gcBackgroundMode;
     if (!prof->gc_worker_pool)
         rt->gc.nworkers = 0;
     push_step(gp, STEP_gcStartStop);
@@ -142,12 +221,14 @@ static enum opres step_gcStartStop(struct g *gp)
 {
     struct gcController *c = &rt->gc;
     stopTheWorldWithSema(STW_SWEEP_TERM, /*pseudo_wait*/ false);
-    a_store(&c->sweepLeft, 0); /* finishsweep_m */
+    finishsweep_m();
     poolCleanup();
     leaks_start();
     a_add(&c->cycles, 1);
     getm()->counters[C_gcs]++;
     gc_startCycle((enum gcTrigger)(uintptr_t)gp->opobj);
+    if (c->mode != gcBackgroundMode)
+        schedEnableUser(false);
     c->phase = GCmark;
     emit(EV_GC_PHASE, gp->goid, a_peek(&c->cycles), 0, GCmark);
     a_store(&c->blackenEnabled, 1);
@@ -156,7 +237,14 @@ static enum opres step_gcStartStop(struct g *gp)
     if (prof->gcsema)
         semrelease(&rt->worldsema);
     releasem(mp);
-    semrelease(&c->startSema);
+    push_step(gp, STEP_gcStarted);
+    return c->mode != gcBackgroundMode ? gosched(gp) : OP_DONE; /* it may not go on either */
+}
+
+static enum opres step_gcStarted(struct g *gp)
+{
+    (void)gp;
+    semrelease(&rt->gc.startSema);
     return OP_DONE;
 }
 
@@ -226,9 +314,16 @@ static void wake_assists(void)
     unlock(&c->assistLock);
 }
 
-static void wake_sweeper(void)
+/* gcSweep: in the background, or at once. */
+static void gcSweep(void)
 {
     struct gcController *c = &rt->gc;
+    for (int32_t id = 0; c->mode == gcForceBlockMode && id < rt->allp_len; id++)
+        specials_flush(rt->allp[id], /*sweep*/ true);
+    while (c->mode == gcForceBlockMode && sweepone())
+        ;
+    if (c->mode == gcForceBlockMode)
+        return;
     lock(&c->sweepLock);
     if (c->sweepParked) {
         c->sweepParked = false;
@@ -240,6 +335,7 @@ static void wake_sweeper(void)
 static void flush_mcache(struct p *pp)
 {
     pp->gc.cache_left = 0;
+    specials_flush(pp, /*sweep*/ true);
     work(safepoint_fn);
 }
 
@@ -264,12 +360,14 @@ static enum opres step_markTerm(struct g *gp)
     a_store(&c->blackenEnabled, 0);
     wake_assists();
     semrelease(&c->markDoneSema);
+    schedEnableUser(true);
     c->phase = GCmarktermination;
     emit(EV_GC_PHASE, gp->goid, a_peek(&c->cycles), 0, GCmarktermination);
     casGToWaiting(gp, Grunning, waitReasonGarbageCollection);
     count_marked();
+    specials_unsweep();
     c->phase = GCoff;
-    wake_sweeper();
+    gcSweep();
     casgstatus(gp, Gwaiting, Grunning);
     emit(EV_GC_PHASE, gp->goid, a_peek(&c->cycles), 0, GCoff);
     int64_t now = nanotime();
@@ -277,32 +375,22 @@ static enum opres step_markTerm(struct g *gp)
     lock(&c->sweepWaiters);
     injectglist(&c->sweepWaitList);
     unlock(&c->sweepWaiters);
+    /* Until the Ps' caches are swept, sweeping is not over. */
+    bool barrier = rt->fin != NULL && sweep_begin(rt->fin);
     startTheWorldWithSema(STW_MARK_TERM);
     if (prof->foreachp_pseudo_wait)
         ragged_barrier(gp, flush_mcache, waitReasonForEachP);
     else
         forEachP(flush_mcache);
+    if (barrier)
+        sweep_end(rt->fin);
     semrelease(&rt->worldsema);
     if (prof->gcsema)
         semrelease(&rt->gcsema);
     return OP_DONE;
 }
 
-/* ---- sweeping ---- */
-
-/* Sweeps up to n spans; false: all are swept. */
-static bool sweep_some(int64_t n)
-{
-    struct gcController *c = &rt->gc;
-    for (; n > 0; n--) {
-        if (a_load(&c->sweepLeft) <= 0)
-            return false;
-        if (a_add(&c->sweepLeft, -1) < 0)
-            return false;
-        work(sweep_span);
-    }
-    return true;
-}
+/* ---- the sweeper ---- */
 
 /* mgcsweep.go bgsweep: yields every ten spans (up to 1.18 after each), parks when all is clean. */
 static enum opres step_bgsweep(struct g *gp)
@@ -355,7 +443,7 @@ static enum opres step_gcForce(struct g *gp)
 
 static enum opres step_gcSweepAll(struct g *gp)
 {
-    if (a_load(&rt->gc.cycles) != (uint32_t)gp->opval || !sweep_some(1))
+    if (a_load(&rt->gc.cycles) != (uint32_t)gp->opval || (!sweep_some(1) && isSweepDone()))
         return OP_DONE;
     push_step(gp, STEP_gcSweepAll);
     return gosched(gp);
@@ -426,6 +514,6 @@ static enum opres gc_enable(struct g *gp)
 static enum opres step_gcReady(struct g *gp)
 {
     (void)gp;
-    defaultGOMAXPROCSUpdateEnable();
+    gomaxprocs_updater_start();
     return OP_DONE;
 }

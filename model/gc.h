@@ -14,6 +14,7 @@
 
 enum gcphase { GCoff, GCmark, GCmarktermination };
 enum gcMarkWorkerMode { gcNotWorker, gcDedicated, gcFractional, gcIdle };
+enum gcMode { gcBackgroundMode, gcForceMode, gcForceBlockMode };
 enum gcTrigger { gcTriggerHeap, gcTriggerTime, gcTriggerCycle };
 
 struct gcp {
@@ -49,6 +50,7 @@ struct gcController {
     struct g *rootLast;
     struct g fixedRoot; /* no goroutine: stands for the first root, the stacks of dead Gs */
     int64_t markStart;
+    uint8_t mode; /* enum gcMode of this cycle */
     ATOMIC(int32_t) dedicatedNeeded;
     int64_t fracNum, fracDen; /* fractional goal; 0/1 none */
     ATOMIC(int32_t) idleWorkers;
@@ -85,6 +87,7 @@ struct gcController {
     struct g *forcegcG;
     ATOMIC(bool) forcegcIdle;
     ATOMIC(int64_t) last_gc; /* ns; 0: none yet */
+    ATOMIC(int64_t) hidden;  /* bytes to scan that nobody knows yet (gc_fanout) */
 };
 
 struct p;

@@ -35,6 +35,8 @@ static void gc_revise(void)
 {
     struct gcController *c = &rt->gc;
     int64_t left = a_load(&c->remaining);
+    if (prof->gc_fanout > 0)
+        left += a_load(&c->hidden);
     if (left < 1000)
         left = 1000; /* as in Go: a ratio of nothing would make one assist pay for ever */
     int64_t room = c->goal - a_load(&c->heapLive);
@@ -60,6 +62,11 @@ static void gc_startCycle_workers(int32_t procs, enum gcTrigger trigger)
             dedicated--;
         c->fracNum = total - 100 * dedicated;
         c->fracDen = 100 * (int64_t)procs;
+    }
+    if (prof->gcstoptheworld > 0) {
+        dedicated = procs;
+        c->fracNum = 0;
+        c->fracDen = 1;
     }
     a_store(&c->dedicatedNeeded, (int32_t)dedicated);
     if (!prof->idle_gc_limit)
@@ -90,7 +97,8 @@ static void gc_startCycle(enum gcTrigger trigger)
     int64_t roots = (int64_t)a_load(&rt->allglen) * ROOT_BYTES_PER_G;
     c->allocatedInMark = a_load(&c->heapLive);
     int64_t reachable = a_load(&c->reachable);
-    a_store(&c->remaining, reachable + roots);
+    a_store(&c->remaining, prof->gc_fanout > 0 ? roots : reachable + roots);
+    a_store(&c->hidden, prof->gc_fanout > 0 ? reachable : 0);
     c->fixedRoot.alllink = rt->allgs;
     a_store(&c->rootNext, &c->fixedRoot);
     c->rootLast = rt->allgs_tail;

@@ -80,6 +80,70 @@ static bool fraction_exceeded(struct p *pp)
     return delta <= 0 || self / 1000 * c->fracDen * 10 > delta / 1000 * c->fracNum * 12;
 }
 
+/* addIdleMarkWorker's question. */
+static bool needIdleMarkWorker(void)
+{
+    int32_t n = a_load(&rt->gc.idleWorkers);
+    return n < rt->gc.idleMax;
+}
+
+/* enlistWorker, up to 1.25 all of it: one of five random other Ps that runs is to look for work,
+ * and will find that a dedicated worker is missing. */
+static void enlist_by_preemption(void)
+{
+    int32_t procs = a_load_rlx(&rt->gomaxprocs), self = mp_p(getm())->id;
+    for (int tries = 0; procs > 1 && tries < 5; tries++) {
+        int32_t id = (int32_t)cheaprandn((uint32_t)procs - 1);
+        struct p *pp = rt->allp[id + (id >= self)];
+        if (a_load_rlx(&pp->status) == Prunning && preemptone(pp))
+            return;
+    }
+}
+
+/* mgcpacer.go enlistWorker: a marker has made work known that others could take. In Go that is when
+ * it puts a full buffer, or half of its own when there is none, where all find it; here, when it
+ * has scanned what it took and some is left. */
+static void enlistWorker(void)
+{
+    bool dedicated = a_load(&rt->gc.dedicatedNeeded) > 0;
+    if (prof->enlist_wakes) {
+        bool idle = needIdleMarkWorker();
+        if (!dedicated && !idle)
+            return;
+        if (a_load(&sched->npidle) != 0 && a_load(&sched->nmspinning) == 0) {
+            wakep();
+            return;
+        }
+    }
+    if (dedicated)
+        enlist_by_preemption();
+}
+
+/* What the n bytes just scanned point to is known from now on. */
+static void reveal(int64_t n)
+{
+    if (prof->gc_fanout <= 0)
+        return;
+    int64_t want = n > INT64_MAX / prof->gc_fanout ? INT64_MAX : n * prof->gc_fanout;
+    for (;;) {
+        int64_t hidden = a_load(&rt->gc.hidden), found = hidden < want ? hidden : want;
+        if (found == 0)
+            return;
+        if (a_cas(&rt->gc.hidden, hidden, hidden - found)) {
+            a_add(&rt->gc.remaining, found);
+            return;
+        }
+    }
+}
+
+/* After scanning n bytes of the heap. */
+static void share_work(int64_t n)
+{
+    reveal(n);
+    if (a_load_rlx(&rt->gc.remaining) > 0)
+        enlistWorker();
+}
+
 /* Is a request to preempt a reason to stop? For a worker that keeps its P, until_preempt false,
  * only when the world is to stop (1.15+). Since 1.22 also when forEachP wants it, but nobody calls
  * that while there is something left to mark. */
@@ -158,6 +222,7 @@ static void gcDrain(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, bool
         if (n == 0)
             break;
         scan(n);
+        share_work(n);
         credit += n;
         unchecked += n;
         if (credit >= CREDIT_SLACK) {
@@ -357,6 +422,7 @@ static bool assist_mark(struct g *gp, int64_t scan_work, int64_t ratio)
             break;
         scan(n);
         done += n;
+        share_work(n);
     }
     casgstatus(gp, Gwaiting, Grunning);
     int64_t paid = 1 + (ratio > 0 ? mul_div(done, RATIO_ONE, ratio) : done);

@@ -172,7 +172,7 @@ static enum opres op_numgoroutine(struct g *gp, const struct insn *in)
     lock(&rt->allglock);
     for (struct g *other = rt->allgs; other != NULL; other = other->alllink) {
         uint32_t s = a_load(&other->atomicstatus) & ~(uint32_t)Gscan;
-        n += s != Gdead && s != Gidle && s != Gdeadextra && !other->system;
+        n += s != Gdead && s != Gidle && s != Gdeadextra && other->system == SYSTEM_NOT;
     }
     unlock(&rt->allglock);
     regs(gp)[in->a] = n;
@@ -539,7 +539,8 @@ static const op_fn op_table[OPS] = {
     [OP_SYSCALL] = op_syscall, [OP_CGOCALL] = op_cgocall, [OP_CGOCB] = op_cgocb,
     [OP_ALLOC] = op_alloc, [OP_FREE] = op_free, [OP_GC] = op_gc,
     [OP_READMEM] = op_readmem, [OP_TRACESTART] = op_tracestart, [OP_TRACESTOP] = op_tracestop,
-    [OP_LEAKS] = op_leaks, [OP_MAKE] = op_make,
+    [OP_LEAKS] = op_leaks, [OP_FINALIZER] = op_finalizer, [OP_CLEANUP] = op_cleanup,
+    [OP_MAKE] = op_make,
     [OP_SEND] = op_send, [OP_RECV] = op_recv, [OP_CLOSE] = op_close, [OP_LEN] = op_len,
     [OP_CAP] = op_cap, [OP_SELECT] = op_select, [OP_LOCK] = op_lock, [OP_UNLOCK] = op_unlock,
     [OP_TRYLOCK] = op_trylock, [OP_RLOCK] = op_rlock, [OP_RUNLOCK] = op_runlock,

@@ -204,7 +204,7 @@ static void leak_follow(struct leaks *l)
 /* markroot of a stack: the instruction it is in, where its frames return to, deferred calls. */
 static void leak_scan(struct leaks *l, struct g *gp)
 {
-    if (gp->system || gp->func < 0)
+    if (isSystemGoroutine(gp) || gp->func < 0)
         return; /* the runtime's own, or a context's: no program */
     const int64_t *stack = g_stack(gp);
     uint32_t fp = gp->fp, top = fp + rt->prog->funcs[gp->func].nregs;
@@ -232,7 +232,7 @@ static void leak_scan(struct leaks *l, struct g *gp)
  * and semaphores only where the waiter is recorded. */
 static bool leak_suspect(const struct g *gp, uint32_t status)
 {
-    if (status != Gwaiting || gp->system)
+    if (status != Gwaiting || isSystemGoroutine(gp))
         return false;
     switch ((enum waitreason)gp->waitreason) {
     case waitReasonChanReceiveNilChan:
@@ -256,6 +256,39 @@ static bool any_timer(void)
         if (timers_len(rt->allp[i]) > 0)
             return true;
     return false;
+}
+
+/* What finalizers and cleanups that have yet to run may reach. */
+static void leak_special(struct leaks *l, const struct special *s)
+{
+    leak_func(l, s->func);
+    for (uint32_t i = 0; i < s->nargs; i++)
+        leak_value(l, s->args[i]);
+}
+
+static void leak_special_list(struct leaks *l, const struct special *s)
+{
+    for (; s != NULL; s = s->next)
+        leak_special(l, s);
+}
+
+static void leak_specials(struct leaks *l)
+{
+    struct finalizers *f = rt->fin;
+    if (f == NULL)
+        return;
+    leak_special_list(l, f->live.head);
+    leak_special_list(l, f->unswept.head);
+    leak_special_list(l, f->finq);
+    leak_special_list(l, f->taken);
+    for (int32_t id = 0; id < rt->allp_cap; id++)
+        leak_special_list(l, f->cached[id].head);
+    for (uint32_t id = 1; id <= f->cleanups.nblocks; id++) {
+        const struct cleanupBlock *b = block_at(&f->cleanups, id);
+        for (uint32_t i = 0; i < b->n; i++)
+            if (b->cleanups[i] != NULL)
+                leak_special(l, b->cleanups[i]);
+    }
 }
 
 /* Channels that a timer or a context may send to or close, whoever has their handles. */
@@ -311,6 +344,7 @@ static int32_t leaks_trace(struct leaks *l)
         }
     }
     leak_functions_of_timers(l);
+    leak_specials(l);
     leak_channels_of_runtime(l);
     for (int64_t h = 1; l->everything && h <= rt->objs->made; h++)
         leak_object(l, h);

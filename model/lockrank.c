@@ -8,16 +8,14 @@
 #define R(name) (UINT64_C(1) << lockRank##name)
 
 /* lockPartialOrder, 1.23 and later: what may be held. */
-#define BEFORE_SCHED_V2                                                                   \
-    (R(Sysmon) | R(Forcegc) | R(ComputeMaxProcs) | R(UpdateMaxProcsG) | R(SweepWaiters) | \
-     R(AssistQueue) | R(Sweep) | R(TimerSend) | R(PollDesc) | R(Hchan))
+#define BEFORE_SCHED_V2                                                                    \
+    (R(Sysmon) | R(Forcegc) | R(SweepWaiters) | R(AssistQueue) | R(Sweep) | R(TimerSend) | \
+     R(PollDesc) | R(Hchan) | R(CleanupQueue))
 #define BEFORE_TIMERS_V2 (R(Sysmon) | R(Sweep) | R(TimerSend) | R(PollDesc) | R(Hchan) | R(Timers))
 #define ANYTHING         UINT64_MAX
 
 static const uint64_t lockrank_v2[LOCKRANKS] = {
     [lockRankForcegc] = R(Sysmon),
-    [lockRankComputeMaxProcs] = R(Sysmon),
-    [lockRankUpdateMaxProcsG] = R(Sysmon),
     [lockRankHchan] = R(Sysmon) | R(Sweep) | R(TimerSend) | R(Hchan),
     [lockRankSched] = BEFORE_SCHED_V2,
     [lockRankAllg] = BEFORE_SCHED_V2 | R(Sched),
@@ -27,6 +25,9 @@ static const uint64_t lockrank_v2[LOCKRANKS] = {
     [lockRankTimer] = BEFORE_TIMERS_V2,
     [lockRankNetpollInit] = BEFORE_TIMERS_V2 | R(Timer),
     [lockRankGFree] = BEFORE_SCHED_V2 | R(Sched),
+    [lockRankFin] = BEFORE_SCHED_V2 | R(Sched) | R(Allg) | R(Allp) | R(NotifyList) | R(Timers) |
+                    R(Timer),
+    [lockRankMheapSpecial] = ANYTHING,
     [lockRankMheap] = ANYTHING,
     [lockRankTrace] = ANYTHING,
 };
@@ -34,10 +35,8 @@ static const uint64_t lockrank_v2[LOCKRANKS] = {
 /* ... up to 1.22. */
 static const uint64_t lockrank_v1[LOCKRANKS] = {
     [lockRankForcegc] = R(Sysmon),
-    [lockRankComputeMaxProcs] = R(Sysmon),
-    [lockRankUpdateMaxProcsG] = R(Sysmon),
-    [lockRankSched] = R(Sysmon) | R(Forcegc) | R(ComputeMaxProcs) | R(UpdateMaxProcsG) |
-                      R(SweepWaiters) | R(AssistQueue) | R(Sweep) | R(PollDesc),
+    [lockRankSched] = R(Sysmon) | R(Forcegc) | R(SweepWaiters) | R(AssistQueue) | R(Sweep) |
+                      R(PollDesc),
     [lockRankAllg] = R(Sysmon) | R(Sched),
     [lockRankAllp] = R(Sysmon) | R(Sched),
     [lockRankTimers] = R(Sysmon) | R(PollDesc) | R(Sched) | R(Allp) | R(Timers),
@@ -45,6 +44,10 @@ static const uint64_t lockrank_v1[LOCKRANKS] = {
     [lockRankNetpollInit] = R(Timers),
     [lockRankSudog] = R(Hchan) | R(NotifyList),
     [lockRankGFree] = R(Sched),
+    [lockRankFin] = R(Sysmon) | R(Forcegc) | R(SweepWaiters) | R(AssistQueue) | R(Sweep) |
+                    R(PollDesc) | R(Sched) | R(Allg) | R(Allp) | R(Timers) | R(Hchan) |
+                    R(NotifyList),
+    [lockRankMheapSpecial] = ANYTHING,
     [lockRankMheap] = ANYTHING,
     [lockRankTrace] = ANYTHING,
 };

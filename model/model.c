@@ -54,6 +54,8 @@
 #include "coro.c"
 #include "context.c"
 #include "print.c"
+#include "mfinal.c"
+#include "mcleanup.c"
 #include "interp.c"
 #include "gcpacer.c"
 #include "gcwork.c"

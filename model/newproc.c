@@ -184,8 +184,8 @@ static struct g *newproc(uint32_t func, const int64_t *args, uint32_t nargs, int
 static struct g *newsysproc(enum step first, void *obj)
 {
     struct g *gp = newproc1(/*parked*/ false, waitReasonZero);
-    gp->system = true;
-    gp->group = -1;
+    gp->system = SYSTEM_ALWAYS;
+    gp->func = gp->group = -1;
     a_add(&sched->ngsys, 1);
     gp->opobj = obj;
     gp->func = -1;
@@ -204,14 +204,15 @@ static bool gdestroy(struct g *gp)
     struct p *pp = a_own(&mp->p);
     casgstatus(gp, Grunning, Gdead);
     emit(EV_G_EXIT, gp->goid, 0, 0, 0);
-    if (gp->system)
+    if (isSystemGoroutine(gp))
         a_add(&sched->ngsys, -1);
     bool locked = a_load_rlx(&gp->lockedm) != NULL;
     a_store_rlx(&gp->lockedm, (struct m *)NULL);
     mp->lockedg = NULL;
     a_store_rlx(&gp->preempt, false);
     a_store_rlx(&gp->preemptStop, false);
-    gp->system = gp->has_ext_wake = false;
+    gp->system = SYSTEM_NOT;
+    gp->has_ext_wake = false;
     gp->waitreason = waitReasonZero;
     gp->param = NULL;
     gp->nkont = 0;

@@ -49,7 +49,9 @@ static void defer_native_then(struct g *gp, enum frame_kind kind)
     case FRAME_RECOVERED: push_step(gp, STEP_recovered); break;
     case FRAME_DEFER: /* the RET runs again */
     case FRAME_CALL:
-    case FRAME_CGOCB: break;
+    case FRAME_CGOCB:
+    case FRAME_FINALIZER:
+    case FRAME_CLEANUP: break;
     }
 }
 
@@ -157,7 +159,7 @@ static const char *deadlock_text(const char *text)
         char reason[64];
         snprintf(reason, sizeof reason, "%s%s", waitreason_text(gp->waitreason),
                  status == Gleaked ? " (leaked)" : "");
-        if (!gp->system && (status == Gwaiting || status == Gleaked))
+        if (!isSystemGoroutine(gp) && (status == Gwaiting || status == Gleaked))
             crash_goroutine(&c, gp, reason);
     }
     return crash_end(&c, NULL);
@@ -359,6 +361,8 @@ static enum opres return_from(struct g *gp, int64_t v)
         case FRAME_DEFER: return OP_DONE; /* pc is the RET that runs the deferred calls */
         case FRAME_GOEXIT: return goexit_next(gp);
         case FRAME_CGOCB: return cgocallback_done(gp);
+        case FRAME_FINALIZER: return finalizer_returns(gp);
+        case FRAME_CLEANUP: return cleanup_run(gp);
         case FRAME_RECOVERED: break;
         case FRAME_PANIC:
             if (!gp->ext->panics->recovered)

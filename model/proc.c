@@ -164,6 +164,8 @@ static inline enum look local_look(struct m *mp, struct p *pp, bool whole, struc
     *tc = timers_check(pp, 0);
     if (whole && system_look(mp, pp, &tc->now, f))
         return LOOK_FOUND;
+    if (rt->fin != NULL && (prof->checks_in_findrunnable || !whole))
+        fin_look();
     f->gp = runqget(pp, &f->inherit);
     return f->gp != NULL ? LOOK_FOUND : LOOK_ON;
 }
@@ -393,6 +395,46 @@ static bool pollWork(void)
     return any;
 }
 
+/* ---- goroutines of the program may be forbidden to run (GODEBUG=gcstoptheworld) ---- */
+
+/* proc.go schedEnabled. Whoever runs finalizers is not one of the runtime's here. */
+static bool schedEnabled(const struct g *gp)
+{
+    return prof->gcstoptheworld == 0 || !a_load_rlx(&sched->disable_user) ||
+           gp->system == SYSTEM_ALWAYS;
+}
+
+/* schedule's part: keeps one back that may not run. */
+static bool sched_keep_back(struct g *gp)
+{
+    if (schedEnabled(gp))
+        return false;
+    lock(&sched->lock);
+    bool kept = !schedEnabled(gp);
+    if (kept) {
+        gQueue_pushBack(&sched->disabled, gp);
+        runq_disown(gp);
+    }
+    unlock(&sched->lock);
+    return kept;
+}
+
+/* proc.go schedEnableUser. The world is stopped. */
+static void schedEnableUser(bool enable)
+{
+    if (prof->gcstoptheworld == 0)
+        return;
+    lock(&sched->lock);
+    bool change = a_load_rlx(&sched->disable_user) == enable;
+    a_store_rlx(&sched->disable_user, !enable);
+    int32_t n = change && enable ? sched->disabled.size : 0;
+    if (n > 0)
+        globrunqputbatch(&sched->disabled);
+    unlock(&sched->lock);
+    for (; n > 0 && a_load(&sched->npidle) != 0; n--)
+        startm(NULL, /*spinning*/ false, /*lockheld*/ false);
+}
+
 /* proc.go schedule. Returns when m.curg is set and running: the M's loop then does what gogo does.
  */
 static void schedule(void)
@@ -423,6 +465,8 @@ static void schedule(void)
             gc_releaseNextWorker(a_own(&mp->p));
         if (mp->spinning)
             resetspinning(mp);
+        if (sched_keep_back(f.gp))
+            continue;
         if (f.tryWake)
             wakep();
         if (a_load_rlx(&f.gp->lockedm) != NULL) {

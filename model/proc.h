@@ -18,6 +18,8 @@ static inline void execute(struct g *gp, bool inheritTime);
 static inline void made_runnable(struct g *gp);
 static bool pollWork(void);
 static void gfpurge(struct p *pp);
+static bool schedEnabled(const struct g *gp);
+static void schedEnableUser(bool enable);
 static void randomOrder_reset(struct randomOrder *ord, uint32_t count);
 static struct g *newsysproc(enum step first, void *obj);
 
@@ -78,8 +80,7 @@ static void forEachP(void (*fn)(struct p *));
 static void sysmon(void);
 static void checkdead(void);
 static int32_t defaultGOMAXPROCS(void);
-static void defaultGOMAXPROCSUpdateEnable(void);
-static bool follows_quota(void);
+static void gomaxprocs_updater_start(void);
 static enum opres runtime_GOMAXPROCS(struct g *gp);
 static enum opres runtime_ReadMemStats(struct g *gp);
 static void sysmonUpdateGOMAXPROCS(void);

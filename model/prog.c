@@ -138,6 +138,8 @@ static bool check_args(const struct check *k)
     switch (in->op) {
     case OP_CALL:
     case OP_DEFER:
+    case OP_FINALIZER:
+    case OP_CLEANUP:
     case OP_GO: return in->b == f[in->d].nparams || bad(k, "wrong number of arguments");
     case OP_ONCE: return in->b == f[in->imm].nparams || bad(k, "wrong number of arguments");
     case OP_CORONEW: return in->c == f[in->d].nparams || bad(k, "wrong number of arguments");

@@ -104,9 +104,14 @@ struct sudog {
 
 enum { GREGS_INLINE = 6, KONT_MAX = 6 };
 
+/* g.system; SYSTEM_SPECIALS runs finalizers or cleanups. */
+enum { SYSTEM_NOT, SYSTEM_ALWAYS, SYSTEM_SPECIALS };
+
 /* What few Gs have; stays with the G when it is reused. */
 struct gext {
-    struct timer *sleep; /* timeSleep's */
+    struct cleanupBlock *cleanups; /* that a cleanup goroutine works on, */
+    uint32_t cleanup;              /* and where in it */
+    struct timer *sleep;           /* timeSleep's */
     struct panicRecord *panics;
     struct deferRecord *defers;
     struct coroutine *coro; /* the coroutine that this G is */
@@ -144,7 +149,7 @@ struct g {
     uint8_t nkont;
     uint8_t kont[KONT_MAX]; /* steps to run when the G continues, last first (step.h) */
     uint8_t stack_order;    /* the stack has 2^this words; 0: it is inline_regs */
-    bool system;            /* runtime's own G: does not count for deadlock */
+    uint8_t system;         /* enum above: the runtime's own G does not count for deadlock */
     bool extra;             /* of an extra M (extram.c) */
     bool has_ext_wake;      /* a poll descriptor or timer will wake it (leak reports) */
     bool parkingOnChan;
@@ -158,6 +163,13 @@ struct g {
     };
 };
 _Static_assert(sizeof(struct g) + sizeof(struct sudog) <= 240, "a parked G must stay small");
+
+/* traceback.go isSystemGoroutine: one that runs finalizers or cleanups is the program's while it is
+ * in one of them. */
+static inline bool isSystemGoroutine(const struct g *gp)
+{
+    return gp->system == SYSTEM_ALWAYS || (gp->system == SYSTEM_SPECIALS && gp->func < 0);
+}
 
 /* Per-M tallies; their sum is the world's (struct core's counters). */
 enum counter {
@@ -217,6 +229,7 @@ struct m {
 
 #include "timer.h" /* struct timers, needs mutex */
 #include "gc.h"    /* struct gcp, struct gcController */
+#include "mfinal.h"
 
 struct sysmontick {
     uint32_t schedtick, syscalltick;
@@ -274,7 +287,7 @@ struct schedt {
     struct gQueue runq;
     ATOMIC(int32_t) runqsize; /* length of runq, peeked without the lock */
 
-    uint64_t disable[3]; /* Go's sched.disable, which nothing here sets: its share of the lines */
+    struct gQueue disabled; /* Gs that may not run while disable_user (gcstoptheworld) */
 
     struct mutex gFree_lock;
     struct gList gFree_stack, gFree_noStack; /* peeked through gFree_n */
@@ -294,15 +307,11 @@ struct schedt {
     int32_t safePointWait;
     struct note safePointNote;
 
-    bool customGOMAXPROCS; /* sched.lock */
-};
-
-/* proc.go updateMaxProcsGState: sysmon and the helper that changes GOMAXPROCS for it. */
-struct updateMaxProcsGState {
-    struct mutex lock;
-    struct g *g;
-    ATOMIC(bool) idle; /* g waits; changed under lock */
-    int32_t procs;     /* that it is to set */
+    bool customGOMAXPROCS;
+    ATOMIC(bool) disable_user;        /* only goroutines of the runtime may run */
+    ATOMIC(bool) updatemaxprocs_idle; /* the helper G waits */
+    struct g *updatemaxprocs_g;
+    int32_t updatemaxprocs_n;
 };
 
 struct randomOrder {
@@ -373,6 +382,7 @@ struct runtime {
     } extraM;
 
     struct gcController gc;
+    struct finalizers *fin; /* NULL: the program has neither finalizers nor cleanups */
     struct netpoll *netpoll;
     struct timersBucket *timersBuckets; /* 1.13: 64 of them (timer_buckets.c) */
     struct objects *objs;               /* channels, mutexes, ... of the program (objs.h) */
@@ -383,8 +393,6 @@ struct runtime {
     int64_t schedtrace_ns;  /* 0: none */
     int64_t trace_start_ns; /* of the first SCHED line */
     bool scheddetail;
-    struct mutex computeMaxProcsLock; /* defaultGOMAXPROCS by sysmon, waited for by GOMAXPROCS */
-    struct updateMaxProcsGState updateMaxProcsG;
 };
 
 /* The world this process runs. Set by world_attach, constant while the world runs. */

@@ -16,7 +16,9 @@ enum frame_kind {
     FRAME_PANIC,     /* ... while the G panics */
     FRAME_GOEXIT,    /* ... during Goexit */
     FRAME_RECOVERED, /* ... of a function whose panic was recovered */
-    FRAME_CGOCB      /* called from C */
+    FRAME_CGOCB,     /* called from C */
+    FRAME_FINALIZER, /* called by the finalizer goroutine */
+    FRAME_CLEANUP    /* ... by one for cleanups */
 };
 
 /* Blocks of 2^order words, free ones in a list per size (stack.go stackpool; its per-P caches are

@@ -251,7 +251,7 @@ static void exitsyscallNoP(struct g *gp)
         decGSyscallNoP(mp);
     dropg(mp);
     lock(&sched->lock);
-    struct p *pp = pidleget(0);
+    struct p *pp = schedEnabled(gp) ? pidleget(0) : NULL;
     bool locked = false;
     if (pp == NULL) {
         globrunqput(gp); /* no wakep: the look at pidle was under this lock */
@@ -291,7 +291,7 @@ static enum opres exitsyscall_done(struct g *gp, struct m *mp)
     mp->locks--;
     bool wanted = a_load_rlx(&gp->preempt);
     a_store_rlx(&gp->stackguard0, wanted ? GUARD_PREEMPT : GUARD_NORMAL);
-    return OP_DONE;
+    return schedEnabled(gp) ? OP_DONE : gosched(gp);
 }
 
 /* proc.go exitsyscall. */

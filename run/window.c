@@ -124,7 +124,7 @@ bool look_m(int64_t id, struct look_m *out)
 
 static const char *group_name(const struct program *p, const struct g *gp, const char *func)
 {
-    if (gp->system)
+    if (isSystemGoroutine(gp))
         return "runtime";
     return gp->group >= 0 && (uint32_t)gp->group < p->ngroups && gp->goid != 1
                ? p->groups[gp->group]
@@ -136,14 +136,14 @@ static struct run_g_kind kind_of(const struct program *p, const struct g *gp)
     uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
     bool waits = status == Gwaiting || status == Gleaked,
          known = gp->func >= 0 && (uint32_t)gp->func < p->nfuncs;
-    const char *func = gp->system || !known ? "" : p->funcs[gp->func].name;
+    const char *func = isSystemGoroutine(gp) || !known ? "" : p->funcs[gp->func].name;
     uint32_t pc = gp->pc != 0 ? gp->pc - 1 : 0; /* of the instruction in progress */
     return (struct run_g_kind){
         .func = func,
         .group = group_name(p, gp, func),
         .status = gstatus_name(status),
         .reason = waits ? reasons[gp->waitreason] : "",
-        .line = p->lines != NULL && !gp->system && pc < p->ncode ? p->lines[pc] : 0,
+        .line = p->lines != NULL && !isSystemGoroutine(gp) && pc < p->ncode ? p->lines[pc] : 0,
         .blocked = waits && !gp->has_ext_wake && gp->waitreason != waitReasonSleep,
     };
 }
@@ -183,7 +183,8 @@ static size_t kind_number(struct listing *l, const struct program *p, const stru
 {
     uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
     uint32_t rest = status << 16 | (uint32_t)gp->waitreason << 4 | (uint32_t)(gp->func < 0) << 3 |
-                    (uint32_t)gp->has_ext_wake << 2 | (uint32_t)gp->system << 1 | (gp->goid == 1);
+                    (uint32_t)gp->has_ext_wake << 2 | (uint32_t)isSystemGoroutine(gp) << 1 |
+                    (gp->goid == 1);
     uint64_t where = (uint64_t)gp->pc << 32 | (uint32_t)gp->group;
     struct map_slot *s = map_find(&l->known, where, rest);
     if (s != NULL)
@@ -237,7 +238,8 @@ static void sort_by_goid(struct run_g *g, size_t count)
 static bool is_listed(const struct g *gp, bool system)
 {
     uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
-    return status != Gidle && status != Gdead && status != Gdeadextra && (system || !gp->system);
+    return status != Gidle && status != Gdead && status != Gdeadextra &&
+           (system || !isSystemGoroutine(gp));
 }
 
 struct run_g *look_gs(const struct program *program, bool system, size_t *count)

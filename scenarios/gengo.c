@@ -200,12 +200,13 @@ static void function(struct gen *g, const cJSON *f)
 /* Of the rules those that real Go has a setting for. */
 static void settings(struct gen *g, const cJSON *rules)
 {
-    static const char *const known[][2] = {{"async_preempt_off", "asyncpreemptoff=1"},
-                                           {"async_timer_chan", "asynctimerchan=1"}};
+    static const char *const known[][2] = {{"async_preempt_off", "asyncpreemptoff"},
+                                           {"async_timer_chan", "asynctimerchan"},
+                                           {"gcstoptheworld", "gcstoptheworld"}};
     for (size_t i = 0; rules != NULL && i < sizeof known / sizeof *known; i++) {
         const cJSON *v = json_member(rules, known[i][0]);
         if (v != NULL && (cJSON_IsTrue(v) || v->valuedouble > 0))
-            gen_line(g, "simGodebug(\"%s\")", known[i][1]);
+            gen_line(g, "simGodebug(\"%s=%d\")", known[i][1], cJSON_IsTrue(v) ? 1 : v->valueint);
     }
 }
 

@@ -8,6 +8,7 @@
  *   gengo.c       the file: objects, functions, main
  *   gengo_ticks.c locals that are a timer's channel
  *   gengo_expr.c  expressions, and gofmt's rule for blanks in them
+ *   gengo_call.c  calls, now and later
  *   gengo_stmt.c  statements */
 
 #include <stdio.h>
@@ -69,7 +70,17 @@ struct node *gen_bool(struct gen *g, struct node *n);
 struct node *gen_amount(struct gen *g, const cJSON *v); /* nanoseconds */
 const char *gen_show(struct gen *g, const struct node *n, int depth);
 
+/* gengo_call.c */
+const char *gen_arguments(struct gen *g, const cJSON *list);
+/* A call of a function by name, or of a body in place with copies of the names around it. Without a
+ * suffix: the function itself, for a body in place. */
+void gen_call_line(struct gen *g, const char *prefix, const cJSON *callee, const cJSON *args,
+                   const char *suffix);
+/* A value of type func() that calls with the arguments of now. */
+void gen_later_line(struct gen *g, const char *prefix, const cJSON *callee, const cJSON *args);
+
 /* gengo_stmt.c */
+void gen_inner(struct gen *g, const cJSON *list);
 void gen_block(struct gen *g, const cJSON *list);
 bool gen_ends(const cJSON *list);
 void gen_define(struct gen *g, const char *name);

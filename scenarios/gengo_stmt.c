@@ -199,7 +199,7 @@ static void go_break(struct gen *g, const cJSON *o, const cJSON *v)
     gen_line(g, "%s %s", o->child->string, g->label);
 }
 
-static void inner(struct gen *g, const cJSON *list)
+void gen_inner(struct gen *g, const cJSON *list)
 {
     g->indent++;
     gen_block(g, list);
@@ -209,11 +209,11 @@ static void inner(struct gen *g, const cJSON *list)
 static void go_if(struct gen *g, const cJSON *o, const cJSON *v)
 {
     gen_line(g, "if %s {", show(g, gen_bool(g, gen_value(g, v))));
-    inner(g, json_member(o, "then"));
+    gen_inner(g, json_member(o, "then"));
     const cJSON *other = json_member(o, "else");
     if (other != NULL) {
         gen_line(g, "} else {");
-        inner(g, other);
+        gen_inner(g, other);
     }
     gen_line(g, "}");
 }
@@ -231,7 +231,7 @@ static void go_random(struct gen *g, const cJSON *o, const cJSON *v)
         const cJSON *w = json_member(e, "weight");
         below += w != NULL ? (long long)w->valuedouble : 1;
         gen_line(g, "case r < %lld:", below);
-        inner(g, json_member(e, "do"));
+        gen_inner(g, json_member(e, "do"));
     }
     gen_line(g, "}");
 }
@@ -249,67 +249,36 @@ static void go_set(struct gen *g, const cJSON *o, const cJSON *v)
 
 /* ---- calls ---- */
 
-static const char *arguments(struct gen *g, const cJSON *list)
-{
-    const char *s = "";
-    int depth = list != NULL && cJSON_GetArraySize(list) > 1 ? 2 : 1;
-    for (const cJSON *v = list != NULL ? list->child : NULL; v != NULL; v = v->next)
-        s = gen_text(g, "%s%s%s", s, *s != 0 ? ", " : "",
-                     gen_show(g, gen_int(g, gen_value(g, v)), depth));
-    return s;
-}
-
-/* Each name once, and no more than are in scope. */
-static const char *captured(struct gen *g)
-{
-    const char *s = "";
-    for (int i = 0; i < g->nnames; i++) {
-        bool again = false;
-        for (int k = i + 1; k < g->nnames; k++)
-            again = again || strcmp(g->names[i], g->names[k]) == 0;
-        if (!again)
-            s = gen_text(g, "%s%s%s", s, *s != 0 ? ", " : "", gen_name(g, g->names[i]));
-    }
-    return s;
-}
-
-/* A call of a function by name, or of a body in place with copies of the names around it. */
-static void call_line(struct gen *g, const char *prefix, const cJSON *callee, const cJSON *args,
-                      const char *suffix)
-{
-    if (cJSON_IsString(callee)) {
-        gen_line(g, "%s%s(%s)%s", prefix, gen_func_name(g, callee->valuestring), arguments(g, args),
-                 suffix);
-        return;
-    }
-    const char *names = captured(g), *label = g->label;
-    bool returns = g->returns;
-    gen_line(g, "%sfunc(%s%s) {", prefix, names, *names != 0 ? " int64" : "");
-    g->returns = false;
-    inner(g, callee);
-    g->returns = returns;
-    g->label = label;
-    gen_line(g, "}(%s)%s", names, suffix);
-}
-
 static void go_call(struct gen *g, const cJSON *o, const cJSON *v)
 {
     const cJSON *args = json_member(o, "args");
     if (cJSON_IsString(v))
-        assign_call(g, o, "into",
-                    gen_text(g, "%s(%s)", gen_func_name(g, v->valuestring), arguments(g, args)));
+        assign_call(
+            g, o, "into",
+            gen_text(g, "%s(%s)", gen_func_name(g, v->valuestring), gen_arguments(g, args)));
     else
-        call_line(g, "", v, args, "");
+        gen_call_line(g, "", v, args, "");
 }
 
 static void go_defer(struct gen *g, const cJSON *o, const cJSON *v)
 {
-    call_line(g, "defer ", v, json_member(o, "args"), "");
+    gen_call_line(g, "defer ", v, json_member(o, "args"), "");
+}
+
+static void go_finalizer(struct gen *g, const cJSON *o, const cJSON *v)
+{
+    gen_later_line(g, "simFinalizer(", v, json_member(o, "args"));
+}
+
+static void go_cleanup(struct gen *g, const cJSON *o, const cJSON *v)
+{
+    gen_later_line(g, "runtime.AddCleanup(new(simObject), func(f func()) { f() }, ", v,
+                   json_member(o, "args"));
 }
 
 static void one_go(struct gen *g, const cJSON *o)
 {
-    call_line(g, "go ", o->child, json_member(o, "args"), "");
+    gen_call_line(g, "go ", o->child, json_member(o, "args"), "");
 }
 
 static void go_go(struct gen *g, const cJSON *o, const cJSON *v)
@@ -326,7 +295,7 @@ static void go_once(struct gen *g, const cJSON *o, const cJSON *v)
 {
     gen_line(g, "%s.Do(func() {", object(g, v, "*sync.Once"));
     g->indent++;
-    call_line(g, "", json_member(o, "do"), json_member(o, "args"), "");
+    gen_call_line(g, "", json_member(o, "do"), json_member(o, "args"), "");
     g->indent--;
     gen_line(g, "})");
 }
@@ -505,7 +474,7 @@ static void go_with_lock(struct gen *g, const cJSON *o, const cJSON *v)
     const char *lock = sync_object(g, v, is_rw(g, v));
     gen_line(g, "%s.Lock()", lock);
     gen_line(g, "{");
-    inner(g, json_member(o, "do"));
+    gen_inner(g, json_member(o, "do"));
     gen_line(g, "}");
     gen_line(g, "%s.Unlock()", lock);
 }
@@ -732,7 +701,7 @@ static void go_pull(struct gen *g, const cJSON *o, const cJSON *v)
     unsigned n = ++g->temps;
     gen_line(g, "p%u_ := simPull(func() {", n);
     g->indent++;
-    call_line(g, "", json_member(o, "from"), args, "");
+    gen_call_line(g, "", json_member(o, "from"), args, "");
     g->indent--;
     gen_line(g, "})");
     assign_name(g, v->valuestring, gen_leaf(g, gen_text(g, "p%u_", n)));
@@ -772,7 +741,7 @@ static void go_print(struct gen *g, const cJSON *o, const cJSON *v)
 static void go_span(struct gen *g, const cJSON *o, const cJSON *v)
 {
     gen_line(g, "{ // span %s", v->valuestring);
-    inner(g, json_member(o, "do"));
+    gen_inner(g, json_member(o, "do"));
     gen_line(g, "}");
 }
 
@@ -808,6 +777,8 @@ static const struct {
     {"cpu", go_work},
     {"deadline", go_fd},
     {"defer", go_defer},
+    {"finalizer", go_finalizer},
+    {"cleanup", go_cleanup},
     {"done", go_method},
     {"exit", go_exit},
     {"free", go_work},

@@ -144,13 +144,18 @@ void st_return(struct cc *c, const cJSON *o, const cJSON *v)
     emit_op(c, OP_RET, cJSON_IsNull(v) ? NOREG : compile_value(c, v), 0, 0, 0, 0);
 }
 
-void st_defer(struct cc *c, const cJSON *o, const cJSON *v)
+/* A function that runs later, with the arguments of now. */
+static void later(struct cc *c, const cJSON *o, const cJSON *v, enum op op)
 {
     uint8_t first;
     uint32_t n;
-    int32_t f = op_callee(c, o, v, "defer", &first, &n);
-    emit_op(c, OP_DEFER, first, (int)n, 0, f, 0);
+    int32_t f = op_callee(c, o, v, o->child->string, &first, &n);
+    emit_op(c, op, first, (int)n, 0, f, 0);
 }
+
+void st_defer(struct cc *c, const cJSON *o, const cJSON *v) { later(c, o, v, OP_DEFER); }
+void st_finalizer(struct cc *c, const cJSON *o, const cJSON *v) { later(c, o, v, OP_FINALIZER); }
+void st_cleanup(struct cc *c, const cJSON *o, const cJSON *v) { later(c, o, v, OP_CLEANUP); }
 
 /* With a text, or with a number. */
 void st_panic(struct cc *c, const cJSON *o, const cJSON *v)

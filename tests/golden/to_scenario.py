@@ -179,7 +179,7 @@ def statement(r):
         return [{PLAIN[verb]: True}]
     if verb in OBJECT:
         return [{OBJECT[verb]: rest[0]}]
-    if verb in ("go", "call", "defer"):
+    if verb in ("go", "call", "defer", "finalizer", "cleanup"):
         return [call(verb, rest)]
     if verb == "alloc":
         return [{"alloc": rest[0] + "B", "live": True}]

@@ -162,6 +162,26 @@ TEST_CASE(Leak, ItIsSaidInTheReport)
     CHECK_HAS(r.text, "[chan receive (leaked)]:");
 }
 
+/* What a finalizer may send to is not lost, as long as the finalizer has yet to run. */
+TEST_CASE(Leak, AFinalizerMayWake)
+{
+    as_init(&a);
+    int ch = as_object(&a, OBJ_CHAN, 0), other = as_object(&a, OBJ_CHAN, 0);
+    int f[2] = {blocked_on(OP_RECV, ch, NOREG), blocked_on(OP_RECV, other, NOREG)};
+    int fin = blocked_on(OP_SEND, ch, 0);
+    int sets = as_func(&a, "sets", 0, 2);
+    as_op(&a, OP_FINALIZER, 0, 0, 0, fin, 0);
+    as_ret(&a);
+    as_func(&a, "main", 0, 2);
+    as_call(&a, sets, 0, 0, NOREG);
+    profile_of(f, 2);
+    as_sleep(&a, MS);
+    as_op(&a, OP_LEAKS, 0, 0, 0, 0, 0);
+    as_print1(&a, " %d", 0);
+    as_ret(&a);
+    counts("1 1");
+}
+
 /* Detection takes another stop of the world for every goroutine that only a found one can wake. */
 TEST_CASE(Leak, EachRoundStopsTheWorld)
 {

@@ -11,6 +11,35 @@
 
 /* ---- the table ---- */
 
+/* Finalizers, and 25 cleanups that take a while. */
+static void w_specials(void)
+{
+    int fin = begin("fin", 0);
+    as_print(&a, "finalizer ");
+    end();
+    int cl = begin("cl", 0);
+    as_print(&a, "cleanup ");
+    as_sleep(&a, 100 * US);
+    end();
+    begin("main", 0);
+    as_op(&a, OP_FINALIZER, 0, 0, 0, fin, 0);
+    int l = loop_begin(25);
+    as_op(&a, OP_CLEANUP, 0, 0, 0, cl, 0);
+    loop_end(l);
+    as_op(&a, OP_FINALIZER, 0, 0, 0, fin, 0);
+    as_plain(&a, OP_GC);
+    as_sleep(&a, 10 * MS);
+    end();
+}
+
+static void w_large_heap(void)
+{
+    begin("main", 0);
+    alloc_live(16);
+    as_plain(&a, OP_GC);
+    end();
+}
+
 enum look { OUT, TEXT, ENDS, PRINT, TIME, COUNT };
 
 /* The run with the rule compared to the one without: more, less, or not the same. */
@@ -82,6 +111,7 @@ static const struct row table[] = {
     {"trace_reader_waits", 26, w_traced_busy, PRINT, OTHER, {.procs = 3}, 0},
     {"trace_barrier_first", 26, w_traced_long, PRINT, OTHER, {.procs = 2}, 0},
     {"goschedifbusy", 20, w_sweep, COUNT, LESS, {.procs = 2}, COUNTER_grq_puts},
+    {"fing_status", 22, w_specials, PRINT, OTHER, {0}, 0},
     {"sched_bools", 22, w_schedtrace, OUT, OTHER, {.scheddetail = true, .schedtrace_ms = 10}, 0},
     {"startidle_locked", 22, w_net_burst, PRINT, OTHER, {.procs = 4}, 0},
     {"extra_m_uncounted",
@@ -124,6 +154,7 @@ static const struct row table[] = {
     {"wg_reason", 25, w_dead_waitgroup, TEXT, OTHER, {0}, 0},
     {"grq_batch_unlocked", 26, w_overflow, PRINT, OTHER, {.procs = 4}, 0},
     {"polling_net", 26, w_net_burst, PRINT, OTHER, {.procs = 4}, 0},
+    {"cleanup_gs", 26, w_specials, OUT, OTHER, {0}, 0},
     {"auto_gomaxprocs",
      26,
      w_default_procs,
@@ -139,6 +170,14 @@ static const struct row table[] = {
     {"m_affinity", 26, w_stops, PRINT, OTHER, {.procs = 4}, 0},
     {"pidle_reversed", 26, w_storm, PRINT, OTHER, {.procs = 4}, 0},
     {"backoff_not_in_syscall", 26, w_syscalls, PRINT, OTHER, {.procs = 4}, 0},
+    {"cleanup_small_blocks", 26, w_specials, PRINT, OTHER, {.procs = 8}, 0},
+    {"enlist_wakes",
+     26,
+     w_large_heap,
+     TIME,
+     LESS,
+     {.procs = 8, .rule2 = "gc_fanout", .value2 = 2},
+     0},
     {"gcworker_preassign", 26, w_gc, PRINT, OTHER, {.procs = 8}, 0},
     {"goroutine_leaks", 26, w_leaks, OUT, OTHER, {0}, 0},
     {"g_waiting_sema", 26, w_leaks, OUT, OTHER, {0}, 0},
@@ -267,9 +306,10 @@ TEST_CASE(Switches, EveryRowIsOfARule)
 }
 
 /* Worlds that end, whatever the rules. */
-static void (*const robust[])(void) = {w_traced,   w_storm,    w_gc,       w_net_burst,
-                                       w_syscalls, w_sleeps,   w_earlier,  w_stops,
-                                       w_foreign,  w_starving, w_overflow, w_forced_gc};
+static void (*const robust[])(void) = {w_traced,    w_storm,    w_gc,       w_net_burst,
+                                       w_syscalls,  w_sleeps,   w_earlier,  w_stops,
+                                       w_foreign,   w_starving, w_overflow, w_forced_gc,
+                                       w_specials};
 
 /* What does not stand alone, and is refused. Timers in the heaps of Ps are never run by a search
  * that gives up when all others are idle, as in 1.13, and the timers of 1.23 want those heaps. */

@@ -179,6 +179,13 @@ static void times(void)
         "{\"gomaxprocs\": 2, \"into\": \"old\"}, {\"print\": \"%d\", \"args\": [\"old\"]}, "
         "{\"span\": \"s\", \"do\": [{\"sleep\": {\"exp\": \"1ms\", \"max\": \"2ms\"}}]}",
         "called 4\n1\n");
+    outputs("\"ch\": {\"chan\": 2}",
+            "\"tell\": {\"params\": [\"x\"], \"do\": [{\"send\": \"ch\", \"value\": \"x\"}]}",
+            "{\"set\": \"n\", \"value\": 4}, {\"finalizer\": \"tell\", \"args\": [\"n\"]}, "
+            "{\"set\": \"n\", \"value\": 5}, {\"gc\": true}, {\"recv\": \"ch\", \"into\": \"x\"}, "
+            "{\"cleanup\": [{\"send\": \"ch\", \"value\": \"n\"}]}, {\"gc\": true}, "
+            "{\"recv\": \"ch\", \"into\": \"y\"}, {\"print\": \"%d %d\", \"args\": [\"x\", \"y\"]}",
+            "4 5\n");
     outputs(
         "\"c\": {\"fd\": {\"every\": \"1ms\", \"count\": 2}}", "",
         "{\"read\": \"c\", \"into\": \"n\", \"time\": \"t\"}, {\"poll\": \"c\", \"for\": "

@@ -395,3 +395,29 @@ TEST_CASE(ExploreChan, AValueComesBeforeTheClose)
     main_end();
     explore("7");
 }
+
+/* Two finalizers and two cleanups, found by one collection: each runs, once, whoever looks for it.
+ */
+TEST_CASE(ExploreFinalizers, AllRun)
+{
+    static const int releases[] = {18, 19, 20, 25, 27};
+    begin();
+    int f = as_func(&a, "f", 0, 2);
+    as_op(&a, OP_ADDA, NOREG, NOREG, 0, sum, 1);
+    done();
+    main_begin(4);
+    for (int i = 0; i < 2; i++) {
+        as_op(&a, OP_FINALIZER, 0, 0, 0, f, 0);
+        as_op(&a, OP_CLEANUP, 0, 0, 0, f, 0);
+    }
+    as_plain(&a, OP_GC);
+    main_end();
+    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++)
+        for (int memory = MM_SC; memory < MM_KINDS; memory++)
+            as_explore(&a, (struct as_explore){.release = releases[i],
+                                               .procs = 2,
+                                               .memory = (enum mm_kind)memory,
+                                               .seed = (uint64_t)releases[i],
+                                               .runs = 10,
+                                               .out = "4"});
+}

@@ -665,6 +665,148 @@ TEST_CASE(Rules, AWaitingGHasOnePlace)
     each_release(waiting_on_channels);
 }
 
+/* ---- finalizers and cleanups ---- */
+
+static struct g *finalizer_g(void)
+{
+    struct finalizers *f = rt->fin = specials_new();
+    f->fing = g_of(Gwaiting);
+    a_store(&f->status, fingCreated | fingWait | fingWake);
+    a_store(&f->fingwait, true);
+    a_store(&f->fingwake, true);
+    return f->fing;
+}
+
+/* Ahead of the P's own queue; up to 1.18 only when that is empty. Once. */
+static void finalizer_comes_first(struct m *mp)
+{
+    struct g *fing = finalizer_g(), *gp = runnable();
+    bool first = prof->checks_in_findrunnable;
+    runqput(mp_p(mp), gp, /*next*/ true);
+    for (int i = 0; i < 2; i++) {
+        struct found f = findRunnable();
+        CHECK(f.gp == ((i == 0) == first ? fing : gp));
+        CHECK(f.gp != fing || f.inherit);
+    }
+    a_store(&fing->atomicstatus, (uint32_t)Gwaiting); /* it waits again, and nothing is queued */
+    if (prof->fing_status)
+        a_or(&rt->fin->status, fingWait);
+    else
+        a_store(&rt->fin->fingwait, true);
+    runqput(mp_p(mp), gp, /*next*/ false);
+    CHECK(findRunnable().gp == gp);
+}
+
+TEST_CASE(Rules, TheFinalizerGoroutineComesFirst)
+{
+    for (int release = 13; release <= 27; release++)
+        world(release, 1, &(struct vm_opts){0}, finalizer_comes_first);
+}
+
+static struct cleanupBlock *filled(struct cleanupQueue *q, uint32_t n)
+{
+    static struct special s;
+    struct cleanupBlock *b = block_new(q);
+    while (b->n < n)
+        block_put(b, &s);
+    return b;
+}
+
+/* What the Ps have begun becomes as few blocks as it fits in; emptied ones are free. */
+static void joins_blocks(struct m *mp)
+{
+    (void)mp;
+    rt->fin = specials_new();
+    struct cleanupQueue *q = &rt->fin->cleanups;
+    uint32_t room = block_room(), total = 0;
+    static const uint32_t parts[] = {3, 0, 18, 5, 0, 19, 2};
+    for (int32_t id = 0; id < 7; id++) {
+        total += parts[id];
+        q->local[id] = parts[id] != 0 ? filled(q, parts[id]) : NULL;
+    }
+    cleanups_flush();
+    uint32_t want = (total + room - 1) / room, full = 0, sum = 0, free = 0;
+    CHECK_EQ(a_peek(&q->workUnits), want);
+    CHECK(a_peek(&q->flushed));
+    for (struct cleanupBlock *b; (b = lfstack_pop(q, &q->full)) != NULL; sum += b->n)
+        full++;
+    for (struct cleanupBlock *b; (b = lfstack_pop(q, &q->free)) != NULL; free++)
+        CHECK_EQ(b->n, 0);
+    CHECK_EQ(full, want);
+    CHECK_EQ(sum, total);
+    CHECK_EQ(full + free, 5);
+}
+
+TEST_CASE(Rules, BlocksOfCleanupsAreJoined) { each_release(joins_blocks); }
+
+/* As many goroutines as blocks are woken; the next AddCleanup is to make the missing ones, up to a
+ * quarter of the Ps. */
+static void wakes_cleaners(struct m *mp)
+{
+    struct cleanupQueue *q = &(rt->fin = specials_new())->cleanups;
+    struct g *one = g_of(Gwaiting);
+    CHECK(!cleanups_needWake());
+    CHECK(cleanups_needG(q));
+    a_store(&q->workUnits, 3);
+    CHECK(cleanups_needWake()); /* there are fewer goroutines than there may be */
+    a_store(&q->ng, PROCS / 4);
+    CHECK(!cleanups_needWake());
+    CHECK(!cleanups_needG(q));
+    a_store(&q->ng, 1);
+    CHECK(!cleanups_needG(q));
+    gList_push(&q->sleeping, one);
+    a_store(&q->asleep, 1);
+    a_store(&sched->npidle, 0); /* nobody is to run them */
+    a_store(&sched->nmspinning, 1);
+    cleanups_wake();
+    CHECK_EQ(a_peek(&q->asleep), 0);
+    CHECK_EQ(a_peek(&one->atomicstatus), Grunnable);
+    CHECK_EQ(a_peek(&q->needg), 1);
+    CHECK(cleanups_needG(q));
+    cleanups_createGs(q);
+    CHECK_EQ(a_peek(&q->ng), 2);
+    CHECK_EQ(a_peek(&q->needg), 0);
+    (void)mp;
+}
+
+TEST_CASE(Rules, CleanupGoroutinesAreWokenByTheBlock)
+{
+    for (int release = 25; release <= 27; release++)
+        world(release, PROCS, &(struct vm_opts){0}, wakes_cleaners);
+}
+
+/* ---- enlisting ---- */
+
+static void enlists(struct m *mp)
+{
+    struct p *busy = rt->allp[5];
+    struct m *other = host_alloc(sizeof *other, 64);
+    struct g *gp = g_of(Grunning);
+    uint64_t wakeps = mp->counters[C_wakeps];
+    a_store(&other->curg, gp);
+    a_store(&busy->m, other);
+    a_store(&busy->status, (uint32_t)Prunning);
+    enlistWorker(); /* nobody is needed */
+    CHECK_EQ(mp->counters[C_wakeps], wakeps);
+    rt->gc.idleMax = 1;
+    a_store(&sched->nmspinning, 1);
+    enlistWorker(); /* an idle worker is, and somebody looks already */
+    CHECK_EQ(mp->counters[C_wakeps], wakeps);
+    a_store(&rt->gc.dedicatedNeeded, 1);
+    CHECK(!a_peek(&gp->preempt));
+    for (int i = 0; i < 50; i++)
+        enlistWorker(); /* nobody is to be woken: five tries each to find the one P that runs */
+    CHECK(a_peek(&gp->preempt));
+    CHECK_EQ(mp->counters[C_wakeps], wakeps);
+}
+
+TEST_CASE(Rules, EnlistingPreemptsARunningP)
+{
+    rule_off = "async_preempt";
+    each_release(enlists);
+    rule_off = NULL;
+}
+
 /* ---- the quota ---- */
 
 static int32_t default_procs;
