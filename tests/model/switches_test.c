@@ -306,10 +306,9 @@ TEST_CASE(Switches, EveryRowIsOfARule)
 }
 
 /* Worlds that end, whatever the rules. */
-static void (*const robust[])(void) = {w_traced,    w_storm,    w_gc,       w_net_burst,
-                                       w_syscalls,  w_sleeps,   w_earlier,  w_stops,
-                                       w_foreign,   w_starving, w_overflow, w_forced_gc,
-                                       w_specials};
+static void (*const robust[])(void) = {w_traced,   w_storm,     w_gc,      w_net_burst, w_syscalls,
+                                       w_sleeps,   w_earlier,   w_stops,   w_foreign,   w_starving,
+                                       w_overflow, w_forced_gc, w_specials};
 
 /* What does not stand alone, and is refused. Timers in the heaps of Ps are never run by a search
  * that gives up when all others are idle, as in 1.13, and the timers of 1.23 want those heaps. */
