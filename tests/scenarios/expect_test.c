@@ -83,6 +83,19 @@ TEST_CASE(Expect, Order)
               "go1.27: expected the line \"a\"; it was not printed\n");
 }
 
+TEST_CASE(Expect, SchedLines)
+{
+    static const char *const body = "{\"cpu\": \"25ms\", \"kind\": \"nopreempt\"}";
+    static const char line[] = "SCHED 14ms: gomaxprocs=1 idleprocs=0 threads=2 spinningthreads=0 "
+                               "needspinning=1 idlethreads=0 runqueue=0 [ 0 ] schedticks=[ 2 ]";
+    char expect[400];
+    snprintf(expect, sizeof expect, "{\"sched\": [\"%s\"]}, \"schedtrace\": \"10ms\"", line);
+    CHECK_STR(complaints(body, expect), "");
+    CHECK_HAS(complaints(body, "{\"sched\": [\"SCHED 14ms\"]}, \"schedtrace\": \"10ms\""),
+              "expected the line \"SCHED 14ms\"; it was not printed");
+    CHECK_HAS(complaints(body, "{\"sched\": [\"SCHED 14ms\"]}"), "it was not printed");
+}
+
 TEST_CASE(Expect, OfTheWholeRun)
 {
     const char *body = "{\"cpu\": \"90ms\"}, {\"sleep\": \"10ms\"}";
