@@ -514,6 +514,6 @@ static enum opres gc_enable(struct g *gp)
 static enum opres step_gcReady(struct g *gp)
 {
     (void)gp;
-    gomaxprocs_updater_start();
+    defaultGOMAXPROCSUpdateEnable();
     return OP_DONE;
 }

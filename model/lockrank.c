@@ -8,14 +8,16 @@
 #define R(name) (UINT64_C(1) << lockRank##name)
 
 /* lockPartialOrder, 1.23 and later: what may be held. */
-#define BEFORE_SCHED_V2                                                                    \
-    (R(Sysmon) | R(Forcegc) | R(SweepWaiters) | R(AssistQueue) | R(Sweep) | R(TimerSend) | \
-     R(PollDesc) | R(Hchan) | R(CleanupQueue))
+#define BEFORE_SCHED_V2                                                                   \
+    (R(Sysmon) | R(Forcegc) | R(ComputeMaxProcs) | R(UpdateMaxProcsG) | R(SweepWaiters) | \
+     R(AssistQueue) | R(Sweep) | R(TimerSend) | R(PollDesc) | R(Hchan) | R(CleanupQueue))
 #define BEFORE_TIMERS_V2 (R(Sysmon) | R(Sweep) | R(TimerSend) | R(PollDesc) | R(Hchan) | R(Timers))
 #define ANYTHING         UINT64_MAX
 
 static const uint64_t lockrank_v2[LOCKRANKS] = {
     [lockRankForcegc] = R(Sysmon),
+    [lockRankComputeMaxProcs] = R(Sysmon),
+    [lockRankUpdateMaxProcsG] = R(Sysmon),
     [lockRankHchan] = R(Sysmon) | R(Sweep) | R(TimerSend) | R(Hchan),
     [lockRankSched] = BEFORE_SCHED_V2,
     [lockRankAllg] = BEFORE_SCHED_V2 | R(Sched),
@@ -35,8 +37,10 @@ static const uint64_t lockrank_v2[LOCKRANKS] = {
 /* ... up to 1.22. */
 static const uint64_t lockrank_v1[LOCKRANKS] = {
     [lockRankForcegc] = R(Sysmon),
-    [lockRankSched] = R(Sysmon) | R(Forcegc) | R(SweepWaiters) | R(AssistQueue) | R(Sweep) |
-                      R(PollDesc),
+    [lockRankComputeMaxProcs] = R(Sysmon),
+    [lockRankUpdateMaxProcsG] = R(Sysmon),
+    [lockRankSched] = R(Sysmon) | R(Forcegc) | R(ComputeMaxProcs) | R(UpdateMaxProcsG) |
+                      R(SweepWaiters) | R(AssistQueue) | R(Sweep) | R(PollDesc),
     [lockRankAllg] = R(Sysmon) | R(Sched),
     [lockRankAllp] = R(Sysmon) | R(Sched),
     [lockRankTimers] = R(Sysmon) | R(PollDesc) | R(Sched) | R(Allp) | R(Timers),

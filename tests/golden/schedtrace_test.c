@@ -7,6 +7,7 @@
 
 #include "asm.h"
 #include "harness.h"
+#include "recorded.h"
 #include "sim/virt/vm.h"
 #include "text.h"
 
@@ -27,15 +28,10 @@ static void take_line(void *arg, const char *text, size_t size)
 
 static void read_sample(int release, bool detail)
 {
-    char path[500];
-    snprintf(path, sizeof path, GOLDEN_DIR "/schedtrace/go1.%d.%s.txt", release,
+    char path[100];
+    snprintf(path, sizeof path, "schedtrace/go1.%d.%s.txt", release,
              detail ? "scheddetail" : "schedtrace");
-    FILE *f = fopen(path, "r");
-    if (f == NULL)
-        FAIL_CASE("cannot read %s", path);
-    size_t n = fread(sample, 1, sizeof sample - 1, f);
-    fclose(f);
-    sample[n] = 0;
+    recorded_read(sample, sizeof sample, path);
 }
 
 /* The word at s that stands for a value: its length, and what it becomes. 0: no value. */
@@ -115,7 +111,7 @@ static void run(int release, bool detail)
 static void check_release(int release, bool detail)
 {
     int count = 0;
-    text_compile(&a, &opts, GOLDEN_DIR "/schedtrace/program.prog");
+    text_compile(&a, &opts, "schedtrace/program.prog");
     as_done(&a);
     run(release, detail);
     read_sample(release, detail);

@@ -72,12 +72,12 @@ TEST_CASE(Rules, ARetakeKeepsSysmonQuick) { each_release(stays_quick); }
 static void stops_following(struct m *mp)
 {
     (void)mp;
-    if (sched->updatemaxprocs_g == NULL)
-        sched->updatemaxprocs_g = g_of(Gwaiting);
-    a_store(&sched->updatemaxprocs_idle, true);
+    if (rt->updateMaxProcsG.g == NULL)
+        rt->updateMaxProcsG.g = g_of(Gwaiting);
+    a_store(&rt->updateMaxProcsG.idle, true);
     sched->customGOMAXPROCS = true;
     sysmonUpdateGOMAXPROCS();
-    CHECK(a_peek(&sched->updatemaxprocs_idle)); /* nobody was told */
+    CHECK(a_peek(&rt->updateMaxProcsG.idle)); /* nobody was told */
 }
 
 TEST_CASE(Rules, WhoSetsGOMAXPROCSFollowsTheQuotaNoMore)
