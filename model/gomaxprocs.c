@@ -37,6 +37,7 @@ enum { STW_GOMAXPROCS = 1, STW_READ_MEM = 4 };
 static void release_worldsema(struct g *gp)
 {
     struct m *mp = acquirem(); /* so that the hand-over does not make us yield */
+    mp->preemptoff = NULL;
     (void)semrelease1(gp, &rt->worldsema, prof->worldsema_handoff);
     releasem(mp);
 }
@@ -104,7 +105,7 @@ static enum opres runtime_GOMAXPROCS(struct g *gp)
 
 static enum opres step_procsStop(struct g *gp)
 {
-    stopTheWorldWithSema(STW_GOMAXPROCS, /*pseudo_wait*/ true);
+    stopTheWorld(STW_GOMAXPROCS, "GOMAXPROCS");
     rt->newprocs = (int32_t)gp->opval;
     startTheWorldWithSema(STW_GOMAXPROCS);
     release_world(gp);
@@ -121,7 +122,7 @@ static enum opres runtime_ReadMemStats(struct g *gp)
 
 static enum opres step_readMemStop(struct g *gp)
 {
-    stopTheWorldWithSema(STW_READ_MEM, /*pseudo_wait*/ true);
+    stopTheWorld(STW_READ_MEM, "read mem stats");
     for (int32_t i = 0; i < rt->allp_len; i++)
         work(safepoint_fn); /* every P's allocation cache is flushed */
     startTheWorldWithSema(STW_READ_MEM);
@@ -163,7 +164,7 @@ static bool still_follows(void)
 
 static enum opres step_updateProcsStop(struct g *gp)
 {
-    stopTheWorldWithSema(STW_GOMAXPROCS, /*pseudo_wait*/ true);
+    stopTheWorld(STW_GOMAXPROCS, "GOMAXPROCS");
     bool again = still_follows();
     startTheWorldWithSema(STW_GOMAXPROCS);
     release_world(gp);

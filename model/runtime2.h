@@ -55,7 +55,7 @@ typedef void (*mcall_fn)(struct g *gp);
 
 /* ---- locks and notes (lock.c, note.c) ---- */
 enum lockrank {
-#define LOCKRANK(name) lockRank##name,
+#define LOCKRANK(name, ...) lockRank##name,
 #include "lockrank.def"
 #undef LOCKRANK
     LOCKRANKS
