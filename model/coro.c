@@ -10,7 +10,7 @@ static void coro_check_thread(const struct coroutine *c, const struct m *mp, boo
     if (!prof->coro_checks_thread || (c->mp == NULL && !locked))
         return;
     if (mp != c->mp || mp->lockedInt != c->lockedInt || mp->lockedExt != c->lockedExt)
-        fatalthrow(a_own(&mp->curg),
+        fatalthrow(a_own(&mp->curg), THROW_RUNTIME,
                    "coro: OS thread locking must match locking at coroutine creation");
 }
 

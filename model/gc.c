@@ -342,7 +342,6 @@ static void flush_mcache(struct p *pp)
 /* gcMarkDone after the second stop found more to mark: on with the world, and from the top. */
 static enum opres mark_again(struct g *gp)
 {
-    getm()->preemptoff = NULL;
     startTheWorldWithSema(STW_MARK_TERM);
     semrelease(&rt->worldsema);
     push_step(gp, STEP_markDone);
@@ -354,7 +353,6 @@ static enum opres step_markTerm(struct g *gp)
 {
     struct gcController *c = &rt->gc;
     ragged_barrier(gp, flush_nothing, waitReasonGCMarkTermination);
-    getm()->preemptoff = "gcing";
     stopTheWorldWithSema(STW_MARK_TERM, /*pseudo_wait*/ false);
     if (leaks_more())
         return mark_again(gp);
@@ -371,7 +369,6 @@ static enum opres step_markTerm(struct g *gp)
     c->phase = GCoff;
     gcSweep();
     casgstatus(gp, Gwaiting, Grunning);
-    getm()->preemptoff = NULL;
     emit(EV_GC_PHASE, gp->goid, a_peek(&c->cycles), 0, GCoff);
     int64_t now = nanotime();
     a_store(&c->last_gc, now > 0 ? now : 1);
@@ -517,6 +514,6 @@ static enum opres gc_enable(struct g *gp)
 static enum opres step_gcReady(struct g *gp)
 {
     (void)gp;
-    defaultGOMAXPROCSUpdateEnable();
+    gomaxprocs_updater_start();
     return OP_DONE;
 }

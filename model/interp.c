@@ -227,7 +227,7 @@ static enum opres op_exit(struct g *gp, const struct insn *in)
         host_stop();
     struct crash c = crash_begin("exit status ", "");
     crash_int(&c, in->imm);
-    finding(FIND_EXIT, crash_end(&c, NULL));
+    finding(FIND_EXIT, crash_end(&c));
     return OP_DONE;
 }
 

@@ -32,7 +32,9 @@ static void poolCleanup(void); /* GC: what was not used since the last GC is dro
 
 /* ---- panics (panic.c) ---- */
 /* Reports `fatal error: text` with the goroutine list's head and stops the world. */
-static void fatalthrow(struct g *gp, const char *text);
+/* Whose mistake it is: the program's, or one that the runtime cannot go on from. */
+enum throw_type { THROW_USER, THROW_RUNTIME };
+static void fatalthrow(struct g *gp, enum throw_type type, const char *text);
 /* What Go prints when nobody can run: `fatal error: text` and every waiting goroutine with its
  * reason. */
 static const char *deadlock_text(const char *text);

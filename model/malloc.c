@@ -38,7 +38,7 @@ static enum opres step_mallocgc(struct g *gp)
     mp->mallocing = 0;
     releasem(mp);
     if (grew && a_load_rlx(&rt->gc.heapLive) > heap_max) {
-        fatalthrow(gp, "runtime: out of memory (the simulated machine has 1024GB)");
+        fatalthrow(gp, THROW_RUNTIME, "runtime: out of memory (the simulated machine has 1024GB)");
         return OP_DONE;
     }
     if (grew && trigger_test(gcTriggerHeap, 0))

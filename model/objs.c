@@ -55,7 +55,8 @@ static void *object_slow(struct g *gp, int64_t handle, uint8_t kind)
     if (e != NULL && e->kind == kind)
         return e->p;
     if (handle != 0)
-        fatalthrow(gp, "a value is used as a handle of an object that it does not name");
+        fatalthrow(gp, THROW_USER,
+                   "a value is used as a handle of an object that it does not name");
     return NULL;
 }
 

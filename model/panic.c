@@ -10,6 +10,7 @@
  * deferred call goes on with the deferred calls below. Recovering one ends those that began in the
  * frames thrown away; if a Goexit is among them, it starts again. */
 #include "objs.h"
+#include "statusname.h"
 
 enum { RECORD_ORDER = 4 }; /* 16 words hold a panicRecord, and a deferRecord of 10 arguments */
 _Static_assert(sizeof(struct panicRecord) <= 16 * 8, "fits a block of RECORD_ORDER");
@@ -80,7 +81,7 @@ static bool defers_here(const struct g *gp)
 
 /* ---- the text of a crash ---- */
 
-enum { CRASH_MAX = 8192 };
+enum { CRASH_MAX = 1 << 16 };
 struct crash {
     char *text; /* CRASH_MAX bytes; what does not fit is cut */
     uint32_t n;
@@ -137,32 +138,65 @@ static void crash_goroutine(struct crash *c, const struct g *gp, const char *sta
     crash_text(c, ")");
 }
 
-static const char *crash_end(struct crash *c, const struct g *gp)
+static const char *crash_end(struct crash *c)
 {
-    if (gp != NULL)
-        crash_goroutine(c, gp, "running");
     c->text[c->n] = 0;
     return c->text;
 }
 
-static void fatalthrow(struct g *gp, const char *text)
+/* traceback.go goroutineheader: what a G is doing. */
+static void crash_header(struct crash *c, struct g *gp)
 {
-    struct crash c = crash_begin("fatal error: ", text);
-    finding(FIND_FATAL, crash_end(&c, gp));
+    uint32_t status = readgstatus(gp) & ~(uint32_t)Gscan;
+    char state[64];
+    bool waits = status == Gwaiting || status == Gleaked;
+    snprintf(state, sizeof state, "%s%s",
+             waits ? waitreason_text(gp->waitreason) : gstatus_name(status),
+             status == Gleaked ? " (leaked)" : "");
+    crash_goroutine(c, gp, state);
+}
+
+/* traceback.go tracebackothers. Those of the runtime stay out, whatever its level is. */
+static void crash_others(struct crash *c, const struct g *me)
+{
+    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink) {
+        uint32_t status = readgstatus(gp) & ~(uint32_t)Gscan;
+        if (gp != me && !isSystemGoroutine(gp) && status != Gdead && status != Gdeadextra)
+            crash_header(c, gp);
+    }
+}
+
+static void crash_panics(struct crash *c, const struct panicRecord *p);
+
+/* panic.go printPreFatalDeferPanic: what the deferred call that dies here was run for. */
+static void crash_panics_before(struct crash *c, const struct g *gp)
+{
+    if (!prof->fatal_tells_panics || gp->ext == NULL || gp->ext->panics == NULL)
+        return;
+    crash_panics(c, gp->ext->panics);
+    crash_text(c, c->n > 0 ? "\n\t" : "\t");
+}
+
+/* A throw shows everybody, and so did until 1.25 the program's own mistakes. */
+static void fatalthrow(struct g *gp, enum throw_type type, const char *text)
+{
+    struct crash c = crash_begin("", "");
+    if (type == THROW_USER)
+        crash_panics_before(&c, gp);
+    crash_text(&c, "fatal error: ");
+    crash_text(&c, text);
+    if (gp != NULL)
+        crash_goroutine(&c, gp, "running");
+    if (type == THROW_RUNTIME || prof->fatal_shows_all)
+        crash_others(&c, gp);
+    finding(FIND_FATAL, crash_end(&c));
 }
 
 static const char *deadlock_text(const char *text)
 {
     struct crash c = crash_begin("fatal error: ", text);
-    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink) {
-        uint32_t status = readgstatus(gp) & ~(uint32_t)Gscan;
-        char reason[64];
-        snprintf(reason, sizeof reason, "%s%s", waitreason_text(gp->waitreason),
-                 status == Gleaked ? " (leaked)" : "");
-        if (!isSystemGoroutine(gp) && (status == Gwaiting || status == Gleaked))
-            crash_goroutine(&c, gp, reason);
-    }
-    return crash_end(&c, NULL);
+    crash_others(&c, NULL);
+    return crash_end(&c);
 }
 
 static const char *const panic_texts[] = {
@@ -221,7 +255,8 @@ static enum opres fatalpanic(struct g *gp)
 {
     struct crash c = crash_begin("", "");
     crash_panics(&c, gp->ext->panics);
-    finding(FIND_PANIC, crash_end(&c, gp));
+    crash_goroutine(&c, gp, "running");
+    finding(FIND_PANIC, crash_end(&c));
     return OP_DONE;
 }
 
@@ -316,7 +351,8 @@ static enum opres goexit_next(struct g *gp)
     while (x->panics != NULL)
         panic_pop(gp);
     if (gp->extra)
-        fatalthrow(gp, "runtime.Goexit called in a thread that was not created by the Go runtime");
+        fatalthrow(gp, THROW_RUNTIME,
+                   "runtime.Goexit called in a thread that was not created by the Go runtime");
     return x->coro != NULL ? coro_goexit(gp) : goexit(gp);
 }
 

@@ -78,7 +78,7 @@ static bool growstack(struct g *gp, uint32_t words, uint32_t used)
 {
     uint32_t max = rt->prog->stack_max != 0 ? rt->prog->stack_max : STACK_WORDS_MAX;
     if (words > max) {
-        fatalthrow(gp, "stack overflow");
+        fatalthrow(gp, THROW_RUNTIME, "stack overflow");
         return false;
     }
     casgstatus(gp, Grunning, Gcopystack);

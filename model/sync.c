@@ -121,7 +121,7 @@ static bool mutex_trylock(struct smutex *m)
 static enum opres unlockSlow(struct g *gp, struct smutex *m, int32_t state)
 {
     if (((state + MUTEX_LOCKED) & MUTEX_LOCKED) == 0) {
-        fatalthrow(gp, "sync: unlock of unlocked mutex");
+        fatalthrow(gp, THROW_USER, "sync: unlock of unlocked mutex");
         return OP_DONE;
     }
     if ((state & MUTEX_STARVING) != 0)
@@ -166,7 +166,7 @@ static enum opres rw_runlock(struct g *gp, struct rwmutex *rw)
     if (r >= 0)
         return OP_DONE;
     if (r + 1 == 0 || r + 1 == -RWMUTEX_MAX_READERS)
-        fatalthrow(gp, "sync: RUnlock of unlocked RWMutex");
+        fatalthrow(gp, THROW_USER, "sync: RUnlock of unlocked RWMutex");
     else if (a_add(&rw->readerWait, -1) == 0)
         return semrelease1(gp, &rw->writerSem, /*handoff*/ false);
     return OP_DONE;
@@ -204,7 +204,7 @@ static enum opres rw_unlock(struct g *gp, struct rwmutex *rw)
 {
     int32_t r = a_add(&rw->readerCount, RWMUTEX_MAX_READERS);
     if (r >= RWMUTEX_MAX_READERS) {
-        fatalthrow(gp, "sync: Unlock of unlocked RWMutex");
+        fatalthrow(gp, THROW_USER, "sync: Unlock of unlocked RWMutex");
         return OP_DONE;
     }
     for (; r > 0; r--)

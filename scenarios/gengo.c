@@ -149,7 +149,7 @@ struct node *gen_made(struct gen *g, const cJSON *spec)
     else if (strcmp(word, "cond") == 0 && param != NULL)
         s = gen_text(g, "sync.NewCond(%s)", gen_name(g, param->valuestring));
     else if (strcmp(word, "semaphore") == 0)
-        s = gen_text(g, "&simSemaphore{free: %lld}", n);
+        s = gen_text(g, "&simSemaphore{size: %lld, free: %lld}", n, n);
     else if (strcmp(word, "var") == 0)
         s = "new(int64)";
     else if (strcmp(word, "fd") == 0)

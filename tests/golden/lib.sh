@@ -20,7 +20,7 @@ covers() {
 # each goroutine's wait reason, in the order of the dump. Ids other than main's 1
 # depend on the runtime's own goroutines and are left out.
 normalise() {
-	sed -nE -e '/^(fatal error|panic): /p; /^\t+panic: /p' \
+	sed -nE -e '/^\t*(fatal error|panic): /p' \
 		-e 's/^goroutine 1 (.*):$/goroutine 1 \1/p; t' \
 		-e 's/^goroutine [0-9]+ (.*):$/goroutine \1/p'
 }

@@ -165,6 +165,8 @@ static const struct row table[] = {
     {"stw_pseudo_wait_inside", 26, w_gc, PRINT, OTHER, {.procs = 1}, 0},
     {"schedticks_line", 26, w_schedtrace, OUT, OTHER, {.schedtrace_ms = 10}, 0},
     {"panic_repanicked", 26, w_repanic, TEXT, OTHER, {0}, 0},
+    {"fatal_shows_all", 25, w_fatal, TEXT, OTHER, {0}, 0},
+    {"fatal_tells_panics", 26, w_fatal, TEXT, OTHER, {0}, 0},
     {"sys_block_on_exit", 26, w_syscalls, PRINT, OTHER, {.procs = 2}, 0},
     {"stw_runnext", 26, w_stops, COUNT, LESS, {.procs = 4}, COUNTER_grq_puts},
     {"m_affinity", 26, w_stops, PRINT, OTHER, {.procs = 4}, 0},
@@ -206,7 +208,6 @@ static const struct row table[] = {
 
 /* What no small program shows, and the case of rules_test.c that does. */
 static const char *const elsewhere[][2] = {
-    {"lock_order_graph", "Rules.WhatMayBeHeldIsTheReleasesOwn"},
     {"runnext_single_cas", "Rules.WhoLosesItsRunnextDoesNotLookAgain"},
 };
 

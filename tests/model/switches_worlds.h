@@ -570,6 +570,23 @@ static void w_repanic(void)
     end();
 }
 
+/* A deferred call dies, with another goroutine about. */
+static void w_fatal(void)
+{
+    int mu = as_object(&a, OBJ_MUTEX, 0);
+    int other = begin("other", 0);
+    end();
+    int dies = begin("dies", 0);
+    as_obj(&a, OP_UNLOCK, mu);
+    end();
+    begin("main", 0);
+    as_go(&a, other, 0, 0);
+    as_op(&a, OP_DEFER, 0, 0, 0, dies, 0);
+    as_const(&a, 1, 7);
+    as_op(&a, OP_PANIC, 1, 0, 0, -1, 0);
+    end();
+}
+
 /* System calls on all Ps, short and long, with work behind them. */
 static void w_syscalls(void)
 {

@@ -1,7 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Semaphores and package sync: who is woken, in which order they run, starvation, and what dies how
  * (facts 4.4 to 4.6, 9). */
-#include "each_release.h"
+#include <string.h>
+
+#include "asm.h"
+#include "harness.h"
+
+static struct as a;
+static struct as_result r;
+
+#define EACH_RELEASE(rel) for (int rel = 13; rel <= 27; rel++)
+
+static void spawn_parked(int func, int n)
+{
+    for (int i = 1; i <= n; i++) {
+        as_const(&a, 0, i);
+        as_go(&a, func, 0, 1);
+        as_plain(&a, OP_GOSCHED);
+    }
+}
+
+static void check_all(const char *out)
+{
+    EACH_RELEASE(rel)
+    {
+        as_run(&r, &a, (struct as_opts){.release = rel});
+        CHECK_STR(r.text, "");
+        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_STR(r.out, out);
+    }
+}
+
+static void check_dies(int kind, const char *text)
+{
+    EACH_RELEASE(rel)
+    {
+        as_run(&r, &a, (struct as_opts){.release = rel});
+        CHECK_EQ(r.end, AS_FINDING);
+        CHECK_EQ(r.kind, kind);
+        CHECK_HAS(r.text, text);
+    }
+}
 
 TEST_CASE(WaitGroup, LastWaiterRunsFirst)
 {
@@ -161,6 +200,31 @@ TEST_CASE(Mutex, UnlockOfUnlockedIsFatal)
     as_obj(&a, OP_UNLOCK, mu);
     as_ret(&a);
     check_dies(FIND_FATAL, "fatal error: sync: unlock of unlocked mutex\n\ngoroutine 1 [running]:");
+}
+
+/* Who is shown, and which panics are named. */
+TEST_CASE(Mutex, FatalShowsTheOthersAndThePanics)
+{
+    as_init(&a);
+    int mu = as_object(&a, OBJ_MUTEX, 0);
+    int other = as_func(&a, "other", 0, 1);
+    as_ret(&a);
+    int dies = as_func(&a, "dies", 0, 1);
+    as_obj(&a, OP_UNLOCK, mu);
+    as_ret(&a);
+    as_func(&a, "main", 0, 2);
+    as_go(&a, other, 0, 0);
+    as_op(&a, OP_DEFER, 0, 0, 0, dies, 0);
+    as_const(&a, 1, 7);
+    as_op(&a, OP_PANIC, 1, 0, 0, -1, 0);
+    as_ret(&a);
+    EACH_RELEASE(rel)
+    {
+        as_run(&r, &a, (struct as_opts){.release = rel});
+        CHECK_EQ(r.kind, FIND_FATAL);
+        CHECK_EQ(strstr(r.text, "[runnable]:") != NULL, rel <= 25);
+        CHECK_EQ(strncmp(r.text, "panic: 7\n\tfatal error: ", 23) == 0, rel >= 26);
+    }
 }
 
 TEST_CASE(Mutex, TryLockAndNil)
