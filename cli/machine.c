@@ -164,15 +164,17 @@ static void set_host(const struct machine *m, struct run_opts *o)
 
 static void set_quota(const struct machine *m, struct run_opts *o)
 {
+    int64_t quota_us;
     if (m->period_ns > 0)
         o->period_us = m->period_ns / 1000;
     if (m->period_ns > 0 && (o->period_us < VM_PERIOD_MIN_US || o->period_us > VM_PERIOD_MAX_US))
         cli_die(EXIT_USAGE, "--period: want 1ms to 1s, got %s", time_exact(m->period_ns));
     if (o->period_us == 0)
         o->period_us = PERIOD_DEFAULT_US;
-    if (m->quota != NULL)
-        machine_quota(m->quota, o->period_us, &o->quota_us);
-    else if (m->period_ns > 0 && o->quota_us == 0 && !m->quota_later)
+    if (m->quota != NULL) {
+        machine_quota(m->quota, o->period_us, &quota_us);
+        run_set_quota(o, quota_us);
+    } else if (m->period_ns > 0 && o->quota_us == 0 && o->nquotas == 0 && !m->quota_later)
         cli_die(EXIT_USAGE, "--period: of a quota, and there is none; add --quota");
 }
 
@@ -249,7 +251,10 @@ const char *machine_line(const struct machine *m, const struct run_opts *o, char
         add(&l, " --cpus %d", o->cpus);
     else if (m->cpus != NULL)
         add(&l, " --cpus dedicated");
-    if (o->quota_us > 0)
+    if (o->nquotas > 0) { /* the file says it, all but the period */
+        if (m->period_ns > 0)
+            add(&l, " --period %s", time_exact(o->period_us * 1000));
+    } else if (o->quota_us > 0)
         add(&l, " --quota %s --period %s", time_exact(o->quota_us * 1000),
             time_exact(o->period_us * 1000));
     if (m->costs != NULL)

@@ -75,10 +75,11 @@ static void cell_opts(const struct grid *g, size_t cell, struct run_opts *o)
         o->procs = (int32_t)n;
     if (cpus != NULL)
         o->cpus = machine_cpus(cpus);
-    if (quota != NULL && strcmp(quota, "none") == 0)
-        o->quota_us = 0;
-    else if (quota != NULL)
-        machine_quota(quota, o->period_us, &o->quota_us);
+    int64_t quota_us = 0;
+    if (quota != NULL && strcmp(quota, "none") != 0)
+        machine_quota(quota, o->period_us, &quota_us);
+    if (quota != NULL)
+        run_set_quota(o, quota_us);
 }
 
 /* ---- one run, in the child ---- */

@@ -62,7 +62,7 @@ void gmpsim_run_free(gmpsim_run *r);
  *
  *   procs       GOMAXPROCS; 0: the release's default
  *   cpus        of the host; 0: every thread has its own
- *   quota_us    CPU time per period for the whole program; 0: no limit
+ *   quota_us    CPU time per period for the whole program, from begin to end; 0: no limit
  *   memory      bytes that the simulated world may take of the process (2 GiB)
  *   period_us   of the quota (100000)
  *   until_ns    stop at this virtual time; 0: an hour

@@ -165,7 +165,7 @@ static bool waits_elsewhere(struct g *gp)
     case waitReasonFinalizerWait: return waits_for_finalizers(gp);
     case waitReasonForceGCIdle: return a_peek(&c->forcegcIdle) && c->forcegcG == gp;
     case waitReasonUpdateGOMAXPROCSIdle:
-        return a_peek(&sched->updatemaxprocs_idle) && sched->updatemaxprocs_g == gp;
+        return a_peek(&rt->updateMaxProcsG.idle) && rt->updateMaxProcsG.g == gp;
     case waitReasonTimerGoroutineIdle: return ((struct timersBucket *)gp->opobj)->rescheduling;
     case waitReasonGCAssistMarking:
     case waitReasonGarbageCollection:

@@ -342,6 +342,7 @@ static void flush_mcache(struct p *pp)
 /* gcMarkDone after the second stop found more to mark: on with the world, and from the top. */
 static enum opres mark_again(struct g *gp)
 {
+    getm()->preemptoff = NULL;
     startTheWorldWithSema(STW_MARK_TERM);
     semrelease(&rt->worldsema);
     push_step(gp, STEP_markDone);
@@ -353,6 +354,7 @@ static enum opres step_markTerm(struct g *gp)
 {
     struct gcController *c = &rt->gc;
     ragged_barrier(gp, flush_nothing, waitReasonGCMarkTermination);
+    getm()->preemptoff = "gcing";
     stopTheWorldWithSema(STW_MARK_TERM, /*pseudo_wait*/ false);
     if (leaks_more())
         return mark_again(gp);
@@ -369,6 +371,7 @@ static enum opres step_markTerm(struct g *gp)
     c->phase = GCoff;
     gcSweep();
     casgstatus(gp, Gwaiting, Grunning);
+    getm()->preemptoff = NULL;
     emit(EV_GC_PHASE, gp->goid, a_peek(&c->cycles), 0, GCoff);
     int64_t now = nanotime();
     a_store(&c->last_gc, now > 0 ? now : 1);
@@ -514,6 +517,6 @@ static enum opres gc_enable(struct g *gp)
 static enum opres step_gcReady(struct g *gp)
 {
     (void)gp;
-    gomaxprocs_updater_start();
+    defaultGOMAXPROCSUpdateEnable();
     return OP_DONE;
 }

@@ -15,28 +15,29 @@ static int32_t quota_procs(int32_t procs)
     return limit < procs ? (int32_t)limit : procs;
 }
 
-/* debug.go defaultGOMAXPROCS. */
+/* A setting of GODEBUG that came with 1.25: modules of older go lines have it off. */
+static bool godebug_25(int64_t setting)
+{
+    return prof->auto_gomaxprocs && prof->main_go_line >= 25 && setting != 0;
+}
+
+/* debug.updatemaxprocs. */
+static bool follows_quota(void) { return godebug_25(prof->update_max_procs); }
+
+/* cgroup_linux.go defaultGOMAXPROCS. */
 static int32_t defaultGOMAXPROCS(void)
 {
     int32_t procs = host_ncpu();
-    if (prof->auto_gomaxprocs && prof->main_go_line >= 25)
-        procs = quota_procs(procs);
-    return procs;
+    return godebug_25(prof->container_max_procs) ? quota_procs(procs) : procs;
 }
 
 enum { STW_GOMAXPROCS = 1, STW_READ_MEM = 4 };
-
-static void resize_world(int32_t n)
-{
-    stopTheWorldWithSema(STW_GOMAXPROCS, /*pseudo_wait*/ true);
-    rt->newprocs = n;
-    startTheWorldWithSema(STW_GOMAXPROCS);
-}
 
 /* startTheWorld: since 1.16 worldsema is handed over, without yielding. */
 static void release_worldsema(struct g *gp)
 {
     struct m *mp = acquirem(); /* so that the hand-over does not make us yield */
+    mp->preemptoff = NULL;
     (void)semrelease1(gp, &rt->worldsema, prof->worldsema_handoff);
     releasem(mp);
 }
@@ -49,29 +50,16 @@ static void release_world(struct g *gp)
         semrelease(&rt->gcsema);
 }
 
-/* The instruction's argument; its registers do not change while the G waits. */
 static int64_t procs_arg(const struct g *gp)
 {
     const struct insn *in = cur_insn(gp);
     return in->b == NOREG ? in->imm : regs(gp)[in->b];
 }
 
-/* debug.go GOMAXPROCS: the old value in R[a]; n <= 0 only asks. */
-static enum opres runtime_GOMAXPROCS(struct g *gp)
+/* proc.go stopTheWorldGC: the first of the next two steps, which has the world stopped after it. */
+static enum opres stop_world_gc(struct g *gp, enum step then)
 {
-    int64_t now = a_load_rlx(&rt->gomaxprocs), n = procs_arg(gp);
-    set_reg(gp, cur_insn(gp)->a, now);
-    if (n <= 0)
-        return OP_DONE;
-    if (n > rt->allp_cap) {
-        finding(FIND_LIMIT, "runtime.GOMAXPROCS: more Ps than the world has room for (procs_max)");
-        return OP_DONE;
-    }
-    if (prof->auto_gomaxprocs)
-        sched->customGOMAXPROCS = true;
-    if (n == now)
-        return OP_DONE;
-    push_step(gp, STEP_procsStop);
+    push_step(gp, then);
     if (!prof->gcsema)
         return semacquire(gp, &rt->worldsema);
     push_step(gp, STEP_procsWorld);
@@ -80,10 +68,46 @@ static enum opres runtime_GOMAXPROCS(struct g *gp)
 
 static enum opres step_procsWorld(struct g *gp) { return semacquire(gp, &rt->worldsema); }
 
+/* From here on the quota is not followed. A look at it that has begun is waited for. */
+static void set_custom(void)
+{
+    if (prof->auto_gomaxprocs)
+        sched->customGOMAXPROCS = true;
+    unlock(&sched->lock);
+    if (!prof->auto_gomaxprocs)
+        return;
+    lock(&rt->computeMaxProcsLock);
+    unlock(&rt->computeMaxProcsLock);
+}
+
+/* debug.go GOMAXPROCS: the old value in R[a], as it is before the stop: two at once may tell the
+ * same one. n <= 0 only asks. */
+static enum opres runtime_GOMAXPROCS(struct g *gp)
+{
+    int64_t n = procs_arg(gp);
+    lock(&sched->lock);
+    int32_t ret = a_load_rlx(&rt->gomaxprocs);
+    set_reg(gp, cur_insn(gp)->a, ret);
+    if (n <= 0) {
+        unlock(&sched->lock);
+        return OP_DONE;
+    }
+    set_custom();
+    if (n == ret)
+        return OP_DONE;
+    if (n > rt->allp_cap) {
+        finding(FIND_LIMIT, "runtime.GOMAXPROCS: more Ps than the world has room for (procs_max)");
+        return OP_DONE;
+    }
+    gp->opval = n; /* in may be R[a] */
+    return stop_world_gc(gp, STEP_procsStop);
+}
+
 static enum opres step_procsStop(struct g *gp)
 {
-    set_reg(gp, cur_insn(gp)->a, a_load_rlx(&rt->gomaxprocs)); /* another one may have been first */
-    resize_world((int32_t)procs_arg(gp));
+    stopTheWorld(STW_GOMAXPROCS, "GOMAXPROCS");
+    rt->newprocs = (int32_t)gp->opval;
+    startTheWorldWithSema(STW_GOMAXPROCS);
     release_world(gp);
     return OP_DONE;
 }
@@ -98,7 +122,7 @@ static enum opres runtime_ReadMemStats(struct g *gp)
 
 static enum opres step_readMemStop(struct g *gp)
 {
-    stopTheWorldWithSema(STW_READ_MEM, /*pseudo_wait*/ true);
+    stopTheWorld(STW_READ_MEM, "read mem stats");
     for (int32_t i = 0; i < rt->allp_len; i++)
         work(safepoint_fn); /* every P's allocation cache is flushed */
     startTheWorldWithSema(STW_READ_MEM);
@@ -108,50 +132,82 @@ static enum opres step_readMemStop(struct g *gp)
 
 /* ---- following the quota (1.25+) ---- */
 
-/* The helper goroutine: parked until sysmon computes another number. */
+/* proc.go updateMaxProcsGoroutine: parked until sysmon computes another number. */
 static enum opres step_updateProcsIdle(struct g *gp)
 {
-    a_store(&sched->updatemaxprocs_idle, true);
+    struct updateMaxProcsGState *u = &rt->updateMaxProcsG;
+    u->g = gp;
+    lock(&u->lock);
+    if (a_load(&u->idle))
+        throw("updateMaxProcsGoroutine: phase error");
+    a_store(&u->idle, true);
     push_step(gp, STEP_updateProcs);
-    return gopark(gp, NULL, NULL, waitReasonUpdateGOMAXPROCSIdle);
+    return goparkunlock(gp, &u->lock, waitReasonUpdateGOMAXPROCSIdle);
 }
 
-static enum opres step_updateProcs(struct g *gp)
+static enum opres step_updateProcs(struct g *gp) { return stop_world_gc(gp, STEP_updateProcsStop); }
+
+/* With the world stopped: has the user taken over meanwhile? */
+static bool still_follows(void)
 {
-    push_step(gp, STEP_updateProcsStop);
-    push_step(gp, STEP_procsWorld);
-    return semacquire(gp, &rt->gcsema);
+    lock(&sched->lock);
+    bool custom = sched->customGOMAXPROCS;
+    unlock(&sched->lock);
+    if (custom)
+        return false;
+    rt->newprocs = rt->updateMaxProcsG.procs;
+    lock(&sched->lock);
+    sched->customGOMAXPROCS = false;
+    unlock(&sched->lock);
+    return true;
 }
 
 static enum opres step_updateProcsStop(struct g *gp)
 {
-    if (sched->customGOMAXPROCS) {
-        release_world(gp);
-        return goexit(gp); /* the user has taken over for good */
-    }
-    resize_world(sched->updatemaxprocs_n);
+    stopTheWorld(STW_GOMAXPROCS, "GOMAXPROCS");
+    bool again = still_follows();
+    startTheWorldWithSema(STW_GOMAXPROCS);
     release_world(gp);
+    if (!again)
+        return goexit(gp); /* for good */
     push_step(gp, STEP_updateProcsIdle);
     return OP_DONE;
 }
 
-static void gomaxprocs_updater_start(void)
+/* proc.go defaultGOMAXPROCSUpdateEnable: also for who has set GOMAXPROCS. */
+static void defaultGOMAXPROCSUpdateEnable(void)
 {
-    if (prof->auto_gomaxprocs && prof->main_go_line >= 25 && !sched->customGOMAXPROCS)
-        sched->updatemaxprocs_g = newsysproc(STEP_updateProcsIdle, NULL);
+    if (follows_quota())
+        (void)newsysproc(STEP_updateProcsIdle, NULL);
 }
 
-/* proc.go sysmonUpdateGOMAXPROCS. */
+/* Under computeMaxProcsLock: another number than now, or 0. */
+static int32_t updated_procs(void)
+{
+    lock(&sched->lock);
+    bool custom = sched->customGOMAXPROCS;
+    int32_t curr = a_load_rlx(&rt->gomaxprocs);
+    unlock(&sched->lock);
+    if (custom)
+        return 0;
+    int32_t procs = defaultGOMAXPROCS(); /* not with sched.lock: it reads files */
+    return procs == curr ? 0 : procs;
+}
+
+/* proc.go sysmonUpdateGOMAXPROCS. Where an update is still under way, the next look counts. */
 static void sysmonUpdateGOMAXPROCS(void)
 {
-    if (sched->updatemaxprocs_g == NULL || sched->customGOMAXPROCS)
+    struct updateMaxProcsGState *u = &rt->updateMaxProcsG;
+    lock(&rt->computeMaxProcsLock);
+    int32_t procs = updated_procs();
+    unlock(&rt->computeMaxProcsLock);
+    if (procs == 0 || !a_load(&u->idle))
         return;
-    int32_t procs = defaultGOMAXPROCS();
-    if (procs == a_load_rlx(&rt->gomaxprocs) || !a_load(&sched->updatemaxprocs_idle))
-        return;
-    a_store(&sched->updatemaxprocs_idle, false);
-    sched->updatemaxprocs_n = procs < rt->allp_cap ? procs : rt->allp_cap;
+    lock(&u->lock);
+    u->procs = procs < rt->allp_cap ? procs : rt->allp_cap;
+    a_store(&u->idle, false);
     struct gList list = {0};
-    gList_push(&list, sched->updatemaxprocs_g);
+    gList_push(&list, u->g);
     injectglist(&list);
+    unlock(&u->lock);
 }

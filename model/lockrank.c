@@ -1,68 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lock ranks (lockrank.go, lockrank_on.go): which locks may be held while another one is taken. Go
- * checks this only when built for it; here every acquisition is checked. Two orders matter for the
- * locks of the model: since 1.23 channels and timers rank before and after the scheduler's lock the
- * other way round. */
+ * checks this only when built for it; here every acquisition is checked. */
 #include "runtime2.h"
 
+/* The parts that lockrank.def puts its lists together from, by the order they are of. */
 #define R(name) (UINT64_C(1) << lockRank##name)
+#define BEFORE_SCHED_1                                                                   \
+    (R(Sysmon) | R(Forcegc) | R(SweepWaiters) | R(AssistQueue) | R(Cpuprof) | R(Sweep) | \
+     R(PollDesc))
+#define BEFORE_SPECIAL_1                                                                 \
+    ((BEFORE_SCHED_1 & ~(R(Forcegc) | R(SweepWaiters))) | R(Sched) | R(Allg) | R(Allp) | \
+     R(Timers) | R(Hchan) | R(NotifyList))
+#define BEFORE_MHEAP_1   (BEFORE_SPECIAL_1 | R(SweepWaiters) | R(Sudog) | R(Root) | R(Fin))
+#define BEFORE_SCHED_2   (BEFORE_SCHED_1 | R(AllocmR) | R(ExecR))
+#define BEFORE_NETPOLL_2 (BEFORE_SCHED_2 | R(Sched) | R(Allp) | R(Timers))
+#define BEFORE_FIN_2     (BEFORE_NETPOLL_2 | R(Allg) | R(Hchan) | R(NotifyList))
+#define BEFORE_MHEAP_2   (BEFORE_FIN_2 | R(NetpollInit) | R(Sudog) | R(Root) | R(Fin))
+#define BEFORE_ALLOCM                                                             \
+    (BEFORE_SCHED_1 | R(ComputeMaxProcs) | R(UpdateMaxProcsG) | R(CleanupQueue) | \
+     R(StrongFromWeakQueue) | R(TimerSend) | R(Hchan))
+#define BEFORE_SCHED_3 (BEFORE_ALLOCM | R(AllocmR) | R(ExecR))
+#define BEFORE_TIMER   (R(Sysmon) | R(Sweep) | R(TimerSend) | R(PollDesc) | R(Hchan) | R(Timers))
+#define BEFORE_FIN_3   (BEFORE_SCHED_3 | BEFORE_FIN_2 | R(Timer))
+#define BEFORE_MHEAP_3 (BEFORE_FIN_3 | BEFORE_MHEAP_2)
+#define LEAF           UINT64_MAX
 
-/* lockPartialOrder, 1.23 and later: what may be held. */
-#define BEFORE_SCHED_V2                                                                    \
-    (R(Sysmon) | R(Forcegc) | R(SweepWaiters) | R(AssistQueue) | R(Sweep) | R(TimerSend) | \
-     R(PollDesc) | R(Hchan) | R(CleanupQueue))
-#define BEFORE_TIMERS_V2 (R(Sysmon) | R(Sweep) | R(TimerSend) | R(PollDesc) | R(Hchan) | R(Timers))
-#define ANYTHING         UINT64_MAX
+enum { ORDER_LISTED, ORDER_GRAPH, ORDER_CHANNELS_FIRST, LOCK_ORDERS };
 
-static const uint64_t lockrank_v2[LOCKRANKS] = {
-    [lockRankForcegc] = R(Sysmon),
-    [lockRankHchan] = R(Sysmon) | R(Sweep) | R(TimerSend) | R(Hchan),
-    [lockRankSched] = BEFORE_SCHED_V2,
-    [lockRankAllg] = BEFORE_SCHED_V2 | R(Sched),
-    [lockRankAllp] = BEFORE_SCHED_V2 | R(Sched),
-    [lockRankSudog] = R(Sysmon) | R(Sweep) | R(TimerSend) | R(Hchan) | R(NotifyList),
-    [lockRankTimers] = BEFORE_TIMERS_V2,
-    [lockRankTimer] = BEFORE_TIMERS_V2,
-    [lockRankNetpollInit] = BEFORE_TIMERS_V2 | R(Timer),
-    [lockRankGFree] = BEFORE_SCHED_V2 | R(Sched),
-    [lockRankFin] = BEFORE_SCHED_V2 | R(Sched) | R(Allg) | R(Allp) | R(NotifyList) | R(Timers) |
-                    R(Timer),
-    [lockRankMheapSpecial] = ANYTHING,
-    [lockRankMheap] = ANYTHING,
-    [lockRankTrace] = ANYTHING,
+static const uint64_t lock_orders[LOCKRANKS][LOCK_ORDERS] = {
+#define LOCKRANK(name, listed, graph, channels_first) {listed, graph, channels_first},
+#include "lockrank.def"
+#undef LOCKRANK
 };
 
-/* ... up to 1.22. */
-static const uint64_t lockrank_v1[LOCKRANKS] = {
-    [lockRankForcegc] = R(Sysmon),
-    [lockRankSched] = R(Sysmon) | R(Forcegc) | R(SweepWaiters) | R(AssistQueue) | R(Sweep) |
-                      R(PollDesc),
-    [lockRankAllg] = R(Sysmon) | R(Sched),
-    [lockRankAllp] = R(Sysmon) | R(Sched),
-    [lockRankTimers] = R(Sysmon) | R(PollDesc) | R(Sched) | R(Allp) | R(Timers),
-    [lockRankHchan] = R(Sweep) | R(Hchan),
-    [lockRankNetpollInit] = R(Timers),
-    [lockRankSudog] = R(Hchan) | R(NotifyList),
-    [lockRankGFree] = R(Sched),
-    [lockRankFin] = R(Sysmon) | R(Forcegc) | R(SweepWaiters) | R(AssistQueue) | R(Sweep) |
-                    R(PollDesc) | R(Sched) | R(Allg) | R(Allp) | R(Timers) | R(Hchan) |
-                    R(NotifyList),
-    [lockRankMheapSpecial] = ANYTHING,
-    [lockRankMheap] = ANYTHING,
-    [lockRankTrace] = ANYTHING,
-};
-
-/* 1.23 changed two things: where channels rank, and where timers do. */
+/* The column of lockrank.def. Timers go by themselves, so that the rewrite of 1.23 can be switched
+ * off without the order of that release, or on in an older one. */
 static uint64_t lockrank_held(enum lockrank rank)
 {
+    int order = prof->lock_order_graph ? ORDER_GRAPH : ORDER_LISTED;
+    const uint64_t *held = lock_orders[rank];
     bool timers = rank == lockRankTimers || rank == lockRankTimer || rank == lockRankNetpollInit;
     if (timers && prof->timers_v2)
-        return prof->hchan_before_sched ? lockrank_v2[rank] : lockrank_v2[rank] & ~R(Hchan);
+        return held[ORDER_CHANNELS_FIRST] & ~(prof->hchan_before_sched ? 0 : R(Hchan));
     if (timers)
-        return lockrank_v1[rank];
-    uint64_t held = prof->hchan_before_sched ? lockrank_v2[rank] : lockrank_v1[rank];
-    bool under_send = rank == lockRankSched || rank == lockRankHchan || rank == lockRankSudog;
-    return prof->timers_v2 && under_send ? held | R(TimerSend) : held;
+        return held[order];
+    if (prof->hchan_before_sched)
+        return held[ORDER_CHANNELS_FIRST];
+    return held[order] | (prof->timers_v2 ? held[ORDER_CHANNELS_FIRST] & R(TimerSend) : 0);
 }
 
 /* lockrank_on.go lockInit. A leaf is a lock that stands for something that Go does not rank. */

@@ -55,7 +55,7 @@ typedef void (*mcall_fn)(struct g *gp);
 
 /* ---- locks and notes (lock.c, note.c) ---- */
 enum lockrank {
-#define LOCKRANK(name) lockRank##name,
+#define LOCKRANK(name, ...) lockRank##name,
 #include "lockrank.def"
 #undef LOCKRANK
     LOCKRANKS
@@ -307,11 +307,16 @@ struct schedt {
     int32_t safePointWait;
     struct note safePointNote;
 
-    bool customGOMAXPROCS;
-    ATOMIC(bool) disable_user;        /* only goroutines of the runtime may run */
-    ATOMIC(bool) updatemaxprocs_idle; /* the helper G waits */
-    struct g *updatemaxprocs_g;
-    int32_t updatemaxprocs_n;
+    bool customGOMAXPROCS;     /* sched.lock */
+    ATOMIC(bool) disable_user; /* only goroutines of the runtime may run */
+};
+
+/* proc.go updateMaxProcsGState: sysmon and the helper that changes GOMAXPROCS for it. */
+struct updateMaxProcsGState {
+    struct mutex lock;
+    struct g *g;
+    ATOMIC(bool) idle; /* g waits; changed under lock */
+    int32_t procs;     /* that it is to set */
 };
 
 struct randomOrder {
@@ -393,6 +398,8 @@ struct runtime {
     int64_t schedtrace_ns;  /* 0: none */
     int64_t trace_start_ns; /* of the first SCHED line */
     bool scheddetail;
+    struct mutex computeMaxProcsLock; /* defaultGOMAXPROCS by sysmon, waited for by GOMAXPROCS */
+    struct updateMaxProcsGState updateMaxProcsG;
 };
 
 /* The world this process runs. Set by world_attach, constant while the world runs. */

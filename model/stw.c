@@ -111,6 +111,13 @@ static void stopTheWorldWithSema(uint16_t reason, bool pseudo_wait)
         casgstatus(gp, Gwaiting, Grunning);
 }
 
+/* proc.go stopTheWorld, by who holds worldsema. why: not preemptible until it is given back. */
+static void stopTheWorld(uint16_t reason, const char *why)
+{
+    getm()->preemptoff = why;
+    stopTheWorldWithSema(reason, /*pseudo_wait*/ true);
+}
+
 /* proc.go startTheWorldWithSema. */
 static void startTheWorldWithSema(uint16_t reason)
 {

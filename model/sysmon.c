@@ -199,7 +199,7 @@ static void sysmon_round(struct sysmon *s)
     sysmon_netpoll(now);
     if (prof->sysmon_starts_m_for_timer && timeSleepUntil() < now)
         startm(NULL, /*spinning*/ false, /*lockheld*/ false);
-    if (prof->auto_gomaxprocs && s->last_gomaxprocs + prof->gomaxprocs_check_ns <= now) {
+    if (follows_quota() && s->last_gomaxprocs + prof->gomaxprocs_check_ns <= now) {
         sysmonUpdateGOMAXPROCS();
         s->last_gomaxprocs = now;
     }
@@ -223,7 +223,8 @@ static void sysmon(void)
     sched->nmsys++;
     checkdead();
     unlock(&sched->lock);
-    struct sysmon s = {.last_trace = -rt->schedtrace_ns};
+    struct sysmon s = {.last_trace = -rt->schedtrace_ns,
+                       .last_gomaxprocs = -prof->gomaxprocs_check_ns};
     for (;;) {
         sysmon_delay(&s);
         sysmon_deep_sleep(&s, nanotime());

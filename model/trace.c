@@ -282,7 +282,7 @@ static enum opres step_traceStartAlone(struct g *gp)
 /* sysmon must not trace meanwhile. */
 static void trace_stop_world(uint16_t why)
 {
-    stopTheWorldWithSema(why, /*pseudo_wait*/ true);
+    stopTheWorld(why, why == STW_START_TRACE ? "start trace" : "stop trace");
     if (prof->sysmonlock)
         lock(&sched->sysmonlock);
 }

@@ -16,6 +16,8 @@ static void init_locks(void)
     lockInit(&rt->allpLock, lockRankAllp);
     lockInit(&rt->allglock, lockRankAllg);
     lockInit(&rt->newmHandoff.lock, lockRankNewmHandoff);
+    lockInit(&rt->computeMaxProcsLock, lockRankComputeMaxProcs);
+    lockInit(&rt->updateMaxProcsG.lock, lockRankUpdateMaxProcsG);
 }
 
 static void alloc_tables(int32_t procs_max)

@@ -105,12 +105,20 @@ bool run_opts_of(struct failure *f, const struct scenario *s, int release, struc
                            .procs = s->procs,
                            .cpus = s->cpus,
                            .quota_us = s->quota_us,
+                           .quotas = s->quotas,
+                           .nquotas = s->nquotas,
                            .period_us = s->period_us,
                            .seed = s->has_seed ? s->seed : 1,
                            .until_ns = s->until_ns,
                            .schedtrace_ns = s->schedtrace_ns,
                            .scheddetail = s->scheddetail};
     return scenario_profile(f, s, release, &o->profile);
+}
+
+void run_set_quota(struct run_opts *o, int64_t quota_us)
+{
+    o->quota_us = quota_us;
+    o->nquotas = 0;
 }
 
 /* A switch is not as its release has it: what then breaks is what the user asked for. */
@@ -127,6 +135,14 @@ static bool rules_changed(const struct profile *p)
     return false;
 }
 
+/* The host reads them while the world lives. */
+static void take_quotas(struct run *r)
+{
+    for (int i = 0; i < r->opts.nquotas; i++)
+        r->quotas[i] = (struct vm_quota_change){r->opts.quotas[i].at_ns,
+                                                r->opts.quotas[i].quota_us};
+}
+
 bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
 {
     memset(r, 0, sizeof *r);
@@ -141,12 +157,15 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
     if (!analysis_init(&r->analysis, o->program, f))
         return false;
     r->analysis.cpus = o->cpus;
+    take_quotas(r);
     core = o->traced != NULL ? &core_traced : &core_virt;
     traced_begin(o->traced);
     struct vm_opts vo = {
         .seed = o->seed,
         .cpus = o->cpus,
         .quota_us = o->quota_us,
+        .quota_changes = r->quotas,
+        .nquota_changes = (uint32_t)o->nquotas,
         .period_us = o->period_us,
         .memory_max = (size_t)(o->memory_max > 0 ? o->memory_max : RUN_MEMORY_DEFAULT),
         .costs = o->costs,

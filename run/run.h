@@ -25,6 +25,8 @@ struct run_opts {
     int32_t procs; /* 0: the release's default */
     int32_t cpus;  /* 0: dedicated */
     int64_t quota_us, period_us;
+    const struct scenario_quota *quotas; /* changes of it; who sets quota_us anew drops them */
+    int nquotas;
     uint64_t seed;
     int64_t until_ns;      /* 0: an hour */
     int64_t memory_max;    /* of the world, bytes; 0: RUN_MEMORY_DEFAULT */
@@ -55,6 +57,7 @@ struct run {
         size_t size, room;
     } out, sched; /* what the program printed; SCHED lines */
     enum vm_why why;
+    struct vm_quota_change quotas[SCENARIO_QUOTAS_MAX];
     uint64_t check_at;  /* when the invariants are looked at next, ps */
     uint64_t good_ops;  /* of a traced run: operations up to the last look that found nothing */
     uint64_t plant_at;  /* when a plant is tried next, ps */
@@ -63,6 +66,9 @@ struct run {
     bool ended, has_world;
     char text[1 << 16];
 };
+
+/* One quota from begin to end. */
+void run_set_quota(struct run_opts *o, int64_t quota_us);
 
 /* From a scenario: its profile (or `release` if not 0), machine and seed; all may be changed. */
 bool run_opts_of(struct failure *f, const struct scenario *s, int release, struct run_opts *o);

@@ -61,6 +61,49 @@ static void compile_rules(struct cc *c, const cJSON *rules)
     rules_go_together(c, rules);
 }
 
+/* CPUs, or "none", as microseconds per period. */
+static int64_t quota_of(struct cc *c, const cJSON *quota)
+{
+    if (cJSON_IsString(quota) && strcmp(quota->valuestring, "none") == 0)
+        return 0;
+    int64_t us = json_milli(c->doc, quota, 4096) * c->s->period_us / 1000;
+    if (us < 1000)
+        json_want(c->doc, quota, "a quota of at least 1 ms per period");
+    return us;
+}
+
+static void compile_quota_change(struct cc *c, const cJSON *v)
+{
+    static const char *const keys[] = {"at", "quota", NULL};
+    struct scenario *s = c->s;
+    json_want_object(c->doc, v);
+    json_keys(c->doc, v, keys);
+    int64_t before = s->nquotas > 0 ? s->quotas[s->nquotas - 1].at_ns : 0;
+    const cJSON *at = json_need(c->doc, v, "at");
+    struct scenario_quota q = {json_duration(c->doc, at),
+                               quota_of(c, json_need(c->doc, v, "quota"))};
+    if (q.at_ns <= before)
+        json_want(c->doc, at, "a time after that of the quota before");
+    s->quotas[s->nquotas++] = q;
+}
+
+/* "quota": 2, or the first one and its changes: [2, {"at": "1s", "quota": 4}]. */
+static void compile_quota(struct cc *c, const cJSON *quota)
+{
+    if (!cJSON_IsArray(quota)) {
+        c->s->quota_us = quota_of(c, quota);
+        return;
+    }
+    int n = cJSON_GetArraySize(quota);
+    if (n < 1 || n > SCENARIO_QUOTAS_MAX)
+        json_bad(c->doc, quota, false, "want a quota and up to %d changes of it",
+                 SCENARIO_QUOTAS_MAX - 1);
+    c->s->quota_us = quota_of(c, quota->child);
+    c->s->quotas = pool_alloc(c->pool, (size_t)n * sizeof *c->s->quotas);
+    for (const cJSON *v = quota->child->next; v != NULL; v = v->next)
+        compile_quota_change(c, v);
+}
+
 static void compile_host(struct cc *c, const cJSON *host)
 {
     static const char *const keys[] = {"cpus", "quota", "period", NULL};
@@ -74,11 +117,8 @@ static void compile_host(struct cc *c, const cJSON *host)
     c->s->period_us = json_duration_or(c->doc, host, "period", 100000000) / 1000;
     if (c->s->period_us < 1000 || c->s->period_us > 1000000)
         json_want(c->doc, json_need(c->doc, host, "period"), "a period from 1ms to 1s");
-    if (quota != NULL) {
-        c->s->quota_us = json_milli(c->doc, quota, 4096) * c->s->period_us / 1000;
-        if (c->s->quota_us < 1000)
-            json_want(c->doc, quota, "a quota of at least 1 ms per period");
-    }
+    if (quota != NULL)
+        compile_quota(c, quota);
 }
 
 /* { "name": {"params": [...], "do": [...]} } or { "name": [...] } */

@@ -16,11 +16,21 @@
 #include "model/prog.h"
 #include "sim/base/fail.h"
 
-enum { SCENARIO_RULES_MAX = 32, SCENARIO_PROFILES_MAX = 16, SCENARIO_PROCS_MAX = 65000 };
+enum {
+    SCENARIO_RULES_MAX = 32,
+    SCENARIO_PROFILES_MAX = 16,
+    SCENARIO_PROCS_MAX = 65000,
+    SCENARIO_QUOTAS_MAX = 64
+};
 
 struct scenario_rule {
     const char *name;
     int64_t value;
+};
+
+/* From this moment on the host gives the program another quota. */
+struct scenario_quota {
+    int64_t at_ns, quota_us; /* 0: none */
 };
 
 /* What must hold at the end (expect.c). */
@@ -32,9 +42,11 @@ struct scenario {
     int nprofiles;
     struct scenario_rule rules[SCENARIO_RULES_MAX];
     int nrules;
-    int32_t procs;               /* 0: the release's default */
-    int32_t cpus;                /* 0: dedicated */
-    int64_t quota_us, period_us; /* 0: none */
+    int32_t procs;                 /* 0: the release's default */
+    int32_t cpus;                  /* 0: dedicated */
+    int64_t quota_us, period_us;   /* 0: none */
+    struct scenario_quota *quotas; /* changes of it, in order of time */
+    int nquotas;
     bool has_seed;
     uint64_t seed;
     int64_t until_ns;      /* 0: none */

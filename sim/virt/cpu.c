@@ -373,7 +373,7 @@ void vm_cpus_init_(void)
     uint32_t cpus = (uint32_t)w->opts.cpus;
 
     w->dedicated = cpus == 0;
-    w->cpus_on = !w->dedicated || w->opts.quota_us > 0;
+    w->cpus_on = !w->dedicated || w->opts.quota_us > 0 || w->opts.nquota_changes > 0;
     if (o->scale_by_cpus)
         for (uint32_t n = cpus < 8 ? cpus : 8; n > 1; n /= 2)
             factor++;

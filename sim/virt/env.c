@@ -186,7 +186,7 @@ bool vm_quota_(int64_t *quota_us, int64_t *period_us)
     vm_hot.now += vm_hot.kind[COST_quota_read];
     if (!vm_w_.bw.on)
         return false;
-    *quota_us = vm_w_.opts.quota_us;
+    *quota_us = (int64_t)(vm_w_.bw.quota / 1000000);
     *period_us = vm_w_.opts.period_us;
     return true;
 }

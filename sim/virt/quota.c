@@ -10,10 +10,15 @@
  * nr_periods counts periods with the timer on, nr_throttled those that end with somebody throttled,
  * throttled_ps adds up the time of every throttled CPU: four CPUs throttled for 50 ms are 200 ms,
  * as in cpu.stat.
+ *
+ * A new quota (a write of cpu.max) fills the pool, takes from every CPU what it has or owes, and
+ * lets throttled ones run; the period under way ends when it would have.
  */
 #include "sim/virt/vm_int.h"
 
 #include <assert.h>
+
+#include "sim/virt/host.h"
 
 #define NS 1000
 #define MS (UINT64_C(1000000) * NS)
@@ -23,18 +28,6 @@
 #define SLACK_DELAY            (5 * MS)
 
 static struct vm_bandwidth *const b = &vm_w_.bw;
-
-void vm_quota_init_(void)
-{
-    const struct vm_opts *o = &vm_w_.opts;
-
-    b->throttled_head = b->throttled_tail = VM_NO_CPU;
-    b->on = o->quota_us > 0;
-    b->quota = (uint64_t)o->quota_us * 1000 * NS;
-    b->period = (uint64_t)o->period_us * 1000 * NS;
-    b->slice = (uint64_t)o->quota_slice_us * 1000 * NS;
-    b->runtime = b->quota;
-}
 
 static void start_period(uint64_t at)
 {
@@ -184,6 +177,10 @@ void vm_quota_period_(uint64_t at)
 {
     bool throttled = b->throttled_head != VM_NO_CPU;
 
+    if (!b->on) {
+        b->active = false;
+        return;
+    }
     b->nr_periods++;
     b->runtime = b->quota;
     if (b->idle && !throttled) {
@@ -219,7 +216,56 @@ void vm_quota_idle_(uint32_t cpu, uint64_t at)
 void vm_quota_slack_(uint64_t at)
 {
     b->slack_armed = false;
+    if (!b->on)
+        return;
     if (b->period_end < at + NO_SLACK_BEFORE_REFILL || b->runtime <= b->slice)
         return;
     distribute(at);
+}
+
+/* The CPU has neither runtime nor debt; whom it runs, runs on under the new quota. */
+static void cpu_afresh(uint32_t cpu, uint64_t at)
+{
+    struct vm_cpu *c = &vm_w_.cpu[cpu];
+
+    if (c->charged < at)
+        c->charged = at;
+    c->runtime = 0;
+    if (c->quota_at != VM_NEVER)
+        vm_event_cancel_(VE_QUOTA, &c->quota_event);
+    c->quota_at = VM_NEVER;
+    if (b->on)
+        vm_quota_out_(cpu, at);
+}
+
+/* kernel/sched/core.c tg_set_cfs_bandwidth. */
+static void quota_set(void *arg)
+{
+    const struct vm_quota_change *change = arg;
+    uint64_t at = vm_w_.now;
+    uint32_t cpu = b->throttled_head, next;
+
+    b->on = change->quota_us > 0;
+    b->quota = b->runtime = (uint64_t)change->quota_us * 1000 * NS;
+    b->throttled_head = b->throttled_tail = VM_NO_CPU;
+    for (uint32_t i = 0; i < vm_w_.cpus; i++)
+        cpu_afresh(i, at);
+    for (; cpu != VM_NO_CPU; cpu = next) {
+        next = vm_w_.cpu[cpu].throttled_next;
+        unthrottle(cpu, at);
+    }
+}
+
+void vm_quota_init_(void)
+{
+    const struct vm_opts *o = &vm_w_.opts;
+
+    b->throttled_head = b->throttled_tail = VM_NO_CPU;
+    b->on = o->quota_us > 0;
+    b->quota = (uint64_t)o->quota_us * 1000 * NS;
+    b->period = (uint64_t)o->period_us * 1000 * NS;
+    b->slice = (uint64_t)o->quota_slice_us * 1000 * NS;
+    b->runtime = b->quota;
+    for (uint32_t i = 0; i < o->nquota_changes; i++)
+        vm_env_at_(o->quota_changes[i].at_ns, quota_set, (void *)(uintptr_t)&o->quota_changes[i]);
 }

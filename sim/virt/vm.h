@@ -38,6 +38,11 @@ struct vm_sched_opts {
     bool scale_by_cpus; /* multiply the first three by 1 + log2(min(cpus, 8)), as Linux does */
 };
 
+/* From this moment on the group has another quota. */
+struct vm_quota_change {
+    int64_t at_ns, quota_us; /* 0: no limit any more */
+};
+
 struct vm_opts {
     uint64_t seed;
     int32_t cpus;           /* CPUs of the host; 0: dedicated, every thread has its own */
@@ -45,6 +50,8 @@ struct vm_opts {
     int64_t quota_us;       /* CPU time per period for the whole group; 0: no limit */
     int64_t period_us;      /* 0: 100000 */
     int64_t quota_slice_us; /* handed to a CPU at a time; 0: 5000 */
+    const struct vm_quota_change *quota_changes; /* the caller's, as long as the world */
+    uint32_t nquota_changes;
     struct vm_sched_opts sched;
     enum cost_port port;
     enum vm_ties ties;

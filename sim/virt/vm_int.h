@@ -173,7 +173,7 @@ struct vm_world {
     struct vm_env_call *env_free;
     uint32_t until_event;
 
-    bool cpus_on; /* there is a vm_cpu per CPU: N CPUs or a quota */
+    bool cpus_on; /* there is a vm_cpu per CPU: N CPUs or a quota, now or later */
     bool dedicated;
     struct vm_cpu *cpu;
     uint32_t cpus, cpus_room, busy;
@@ -268,7 +268,7 @@ void vm_cpu_slice_(uint32_t cpu, uint64_t at);
 void vm_cpu_charge_(struct vm_thread *t, uint64_t at);
 uint64_t vm_tick_up_(uint64_t at);
 
-/* quota.c: all of it only when vm_w_.bw.on */
+/* quota.c: all of it only when vm_w_.bw.on; what is under way when a quota ends, ends by itself */
 void vm_quota_init_(void);
 /* May this CPU run its thread from `at` on? If not, it is throttled. */
 bool vm_quota_begin_(uint32_t cpu, uint64_t at);

@@ -34,6 +34,19 @@ static bool check_sched(struct failure *f, const struct vm_sched_opts *o)
            check_range(f, "sched.tick_ns", o->tick_ns, 0, max);
 }
 
+static bool check_quota(struct failure *f, const char *what, int64_t us)
+{
+    return check_range(f, what, us, us ? VM_QUOTA_MIN_US : 0, VM_QUOTA_MAX_US);
+}
+
+static bool check_changes(struct failure *f, const struct vm_opts *o)
+{
+    for (uint32_t i = 0; i < o->nquota_changes; i++)
+        if (!check_quota(f, "quota_changes.quota_us", o->quota_changes[i].quota_us))
+            return false;
+    return true;
+}
+
 static bool check_opts(struct failure *f, struct vm_opts *o)
 {
     if (o->period_us == 0)
@@ -46,8 +59,7 @@ static bool check_opts(struct failure *f, struct vm_opts *o)
         o->memory_max = VM_MEMORY_DEFAULT;
     return check_range(f, "cpus", o->cpus, 0, VM_CPUS_MAX) &&
            check_range(f, "ncpu_shown", o->ncpu_shown, 0, VM_NCPU_SHOWN_MAX) &&
-           check_range(f, "quota_us", o->quota_us, o->quota_us ? VM_QUOTA_MIN_US : 0,
-                       VM_QUOTA_MAX_US) &&
+           check_quota(f, "quota_us", o->quota_us) && check_changes(f, o) &&
            check_range(f, "period_us", o->period_us, VM_PERIOD_MIN_US, VM_PERIOD_MAX_US) &&
            check_range(f, "quota_slice_us", o->quota_slice_us, 1, VM_PERIOD_MAX_US) &&
            check_range(f, "port", (int64_t)o->port, 0, PORT_COUNT - 1) &&

@@ -10,6 +10,7 @@
 
 #include "asm.h"
 #include "harness.h"
+#include "recorded.h"
 #include "sim/virt/vm.h"
 #include "text.h"
 
@@ -17,7 +18,7 @@ enum { TEXT_MAX = 1 << 14 };
 
 static struct as a;
 static struct text_opts opts;
-static char printed[TEXT_MAX], wanted[TEXT_MAX], report[TEXT_MAX];
+static char printed[TEXT_MAX], wanted[TEXT_MAX];
 
 static void append(char *to, const char *text)
 {
@@ -61,41 +62,15 @@ static void append_ps(void)
     }
 }
 
-/* What record.sh keeps of a crash report: messages, and goroutines without their ids. */
-static void normalise(char *out, const char *text)
-{
-    for (const char *s = text; *s != 0;) {
-        int n = (int)strcspn(s, "\n"), id, skip = 0;
-        if (strncmp(s, "fatal error: ", 13) == 0 || strncmp(s, "panic: ", 7) == 0 ||
-            strncmp(s, "\tpanic: ", 8) == 0 || strncmp(s, "\tfatal error: ", 14) == 0)
-            append(out, "");
-        else if (sscanf(s, "goroutine %d %n[", &id, &skip) == 1)
-            append(out, id == 1 ? "goroutine 1 " : "goroutine ");
-        else
-            n = 0;
-        if (n > 0) {
-            char line[300];
-            snprintf(line, sizeof line, "%.*s", n - skip, s + skip);
-            line[strlen(line) - (skip > 0)] = 0; /* its colon */
-            append(out, line);
-            append(out, "\n");
-        }
-        s += strcspn(s, "\n");
-        s += *s == '\n';
-    }
-}
-
 static void crash(const struct vm_verdict *v)
 {
     char text[60];
-    report[0] = 0;
     switch ((enum finding_kind)v->kind) {
     case FIND_DEADLOCK:
     case FIND_FATAL:
     case FIND_PANIC:
         append(printed, "exit 2\n");
-        normalise(report, v->text);
-        append(printed, report);
+        recorded_report(printed, sizeof printed, v->text);
         break;
     case FIND_EXIT:
         snprintf(text, sizeof text, "exit %d\n", atoi(v->text + strcspn(v->text, "0123456789")));
@@ -134,15 +109,9 @@ static void run(int release, uint64_t seed)
 
 static void read_wanted(const char *file)
 {
-    char path[500];
-    snprintf(path, sizeof path, GOLDEN_DIR "/recorded/%s", file);
-    FILE *f = fopen(path, "r");
-    if (f == NULL)
-        FAIL_CASE("cannot read %s", path);
-    size_t n = fread(wanted, 1, sizeof wanted - 1, f);
-    fclose(f);
-    wanted[n] = 0;
-    CHECK_LT(n, sizeof wanted - 1);
+    char path[200];
+    snprintf(path, sizeof path, "recorded/%s", file);
+    recorded_read(wanted, sizeof wanted, path);
 }
 
 /* Fails the case with a few lines of both from where they begin to differ. */
@@ -160,7 +129,7 @@ static void differ(const char *name, int release, const char *file)
         name, release, line, printed + line_at, file, wanted + line_at);
 }
 
-static void compare(const char *name, int release, const char *file)
+static void compare(void *name, int release, const char *file)
 {
     read_wanted(file);
     for (uint64_t seed = 1; seed <= 2; seed++) { /* one P leaves nothing to chance */
@@ -172,21 +141,11 @@ static void compare(const char *name, int release, const char *file)
 
 void golden(const char *name)
 {
-    char path[500], line[200], program[80], file[100];
-    int release, rows = 0;
-    snprintf(path, sizeof path, GOLDEN_DIR "/programs/%s.prog", name);
+    char path[200];
+    snprintf(path, sizeof path, "programs/%s.prog", name);
     text_compile(&a, &opts, path);
     as_done(&a);
-    FILE *index = fopen(GOLDEN_DIR "/index.tsv", "r");
-    CHECK(index != NULL);
-    while (fgets(line, sizeof line, index) != NULL)
-        if (sscanf(line, "%79s go1.%d %99s", program, &release, file) == 3 &&
-            strcmp(program, name) == 0) {
-            compare(name, release, file);
-            rows++;
-        }
-    fclose(index);
-    CHECK_LT(0, rows);
+    CHECK_LT(0, recorded_each(name, compare, (void *)(uintptr_t)name));
 }
 
 /* A recorded program without its translation would be compared with nothing. */
@@ -209,7 +168,7 @@ TEST_CASE(Golden, EveryProgramIsTranslated)
 /* The comparison itself: a program that must differ, does. */
 TEST_CASE(Golden, ComparisonSeesDifferences)
 {
-    text_compile(&a, &opts, GOLDEN_DIR "/programs/spawn_order.prog");
+    text_compile(&a, &opts, "programs/spawn_order.prog");
     as_done(&a);
     run(27, 1);
     read_wanted("spawn_nested.txt");

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Goal: SCHED lines have the form of real Go's, for each release there is a sample of.
  * Method: of each line only its shape is kept (numbers become 0, true and false become B, wait
- * reasons go); every shape the model prints must occur in schedtrace/go1.NN.*.txt. */
+ * reasons go); every shape the model prints must occur in schedtrace/go1.NN.*.txt. What does not
+ * depend on the moment is the same to the letter: the goroutines that rest, sysmon's line, and the
+ * fields of a world that nobody stops. */
 #include <stdio.h>
 #include <string.h>
 
 #include "asm.h"
 #include "harness.h"
+#include "recorded.h"
 #include "sim/virt/vm.h"
 #include "text.h"
 
@@ -27,15 +30,10 @@ static void take_line(void *arg, const char *text, size_t size)
 
 static void read_sample(int release, bool detail)
 {
-    char path[500];
-    snprintf(path, sizeof path, GOLDEN_DIR "/schedtrace/go1.%d.%s.txt", release,
+    char path[100];
+    snprintf(path, sizeof path, "schedtrace/go1.%d.%s.txt", release,
              detail ? "scheddetail" : "schedtrace");
-    FILE *f = fopen(path, "r");
-    if (f == NULL)
-        FAIL_CASE("cannot read %s", path);
-    size_t n = fread(sample, 1, sizeof sample - 1, f);
-    fclose(f);
-    sample[n] = 0;
+    recorded_read(sample, sizeof sample, path);
 }
 
 /* The word at s that stands for a value: its length, and what it becomes. 0: no value. */
@@ -89,18 +87,16 @@ static bool sample_has(const char *shape)
     return false;
 }
 
-static void run(int release, bool detail)
+static void run_each(const struct profile *prof, int32_t procs, int64_t every_ns, bool detail)
 {
-    struct profile prof;
-    CHECK(profile_init(&prof, release));
     struct failure f = {0};
     struct vm_opts vo = {.seed = 1, .sighandler = core_virt.sighandler};
     if (!vm_init(&f, &vo))
         FAIL_CASE("vm_init: %s", f.text);
-    struct world_opts wo = {.profile = &prof,
+    struct world_opts wo = {.profile = prof,
                             .program = &a.p,
-                            .procs = 4,
-                            .schedtrace_ns = 20000000,
+                            .procs = procs,
+                            .schedtrace_ns = every_ns,
                             .scheddetail = detail,
                             .sched_line = take_line};
     void *arg;
@@ -112,12 +108,19 @@ static void run(int release, bool detail)
     CHECK_EQ(why, VM_STOPPED);
 }
 
+static void run(int release, bool detail, int64_t every_ns)
+{
+    struct profile prof;
+    CHECK(profile_init(&prof, release));
+    run_each(&prof, 4, every_ns, detail);
+}
+
 static void check_release(int release, bool detail)
 {
     int count = 0;
-    text_compile(&a, &opts, GOLDEN_DIR "/schedtrace/program.prog");
+    text_compile(&a, &opts, "schedtrace/program.prog");
     as_done(&a);
-    run(release, detail);
+    run(release, detail, 20000000);
     read_sample(release, detail);
     for (const char *s = lines; *s != 0; count++) {
         char shape[SHAPE_MAX];
@@ -162,4 +165,120 @@ TEST_CASE(Schedtrace, DetailHasTheFormOfTheRelease)
     check_release(19, true);
     for (int release = 21; release <= 27; release++)
         check_release(release, true);
+}
+
+/* ---- what is the same to the letter ---- */
+
+/* The second SCHED line and what belongs to it; it ends at *end. */
+static const char *second_block(const char *text, const char **end)
+{
+    const char *s = strstr(text + 1, "SCHED ");
+    CHECK(s != NULL);
+    *end = strstr(s + 1, "SCHED ");
+    if (*end == NULL)
+        *end = s + strlen(s);
+    return s;
+}
+
+/* " name=value" of a line, copied. */
+static void field_of(char *out, size_t size, const char *line, const char *name)
+{
+    const char *s = strstr(line, name);
+    CHECK(s != NULL && strcspn(line, "\n") > (size_t)(s - line));
+    snprintf(out, size, "%.*s", (int)strcspn(s + 1, " \n"), s + 1);
+}
+
+static void check_same_field(const char *ours, const char *theirs, const char *name)
+{
+    char a_text[80], b_text[80];
+    field_of(a_text, sizeof a_text, ours, name);
+    field_of(b_text, sizeof b_text, theirs, name);
+    CHECK_STR(a_text, b_text);
+}
+
+/* The goroutines of a block that wait or are in a system call, in the block's order, without ids:
+ * "4(select) ", and "locked " where there is a thread of its own. */
+static void resting(char *out, size_t size, const char *s, const char *end)
+{
+    size_t n = 0;
+    for (; s < end; s += strcspn(s, "\n") + 1) {
+        const char *status = strstr(s, "status="), *m = strstr(s, ") m=");
+        if (strncmp(s, "  G", 3) != 0 || (status[7] != '3' && status[7] != '4'))
+            continue;
+        const char *thread = strstr(m, "lockedm=") + strlen("lockedm=");
+        bool locked = strncmp(thread, "nil", 3) != 0 && strncmp(thread, "-1", 2) != 0;
+        n += (size_t)snprintf(out + n, size - n, "%.*s %s", (int)(m + 1 - status - 7), status + 7,
+                              locked ? "locked " : "");
+        CHECK_LT(n, size);
+    }
+}
+
+static void check_rest(int release)
+{
+    static const char *const calm[] = {
+        " gomaxprocs=", " gcwaiting=", " nmidlelocked=", " stopwait=", " sysmonwait="};
+    char ours[1000] = "", theirs[1000] = "";
+    const char *our_end, *their_end;
+    run(release, true, 50000000);
+    read_sample(release, true);
+    const char *us = second_block(lines, &our_end), *them = second_block(sample, &their_end);
+    for (size_t i = 0; i < sizeof calm / sizeof *calm; i++)
+        check_same_field(us, them, calm[i]);
+    resting(ours, sizeof ours, us, our_end);
+    resting(theirs, sizeof theirs, them, their_end);
+    CHECK_STR(ours, theirs);
+    const char *our_m1 = strstr(us, "  M1: "), *their_m1 = strstr(them, "  M1: ");
+    CHECK(our_m1 != NULL && their_m1 != NULL);
+    size_t n = strcspn(their_m1, "\n");
+    if (strncmp(our_m1, their_m1, n + 1) != 0)
+        FAIL_CASE("go1.%d: sysmon prints\n%.*s\nnot\n%.*s", release, (int)strcspn(our_m1, "\n"),
+                  our_m1, (int)n, their_m1);
+}
+
+TEST_CASE(Schedtrace, WhoRestsIsTheSameToTheLetter)
+{
+    text_compile(&a, &opts, "schedtrace/program.prog");
+    as_done(&a);
+    check_rest(19);
+    for (int release = 21; release <= 27; release++)
+        check_rest(release);
+}
+
+/* A thread that stops the world while a loop without calls runs on: so printed by real Go 1.19,
+ * 1.25 and 1.27, with GODEBUG=asyncpreemptoff=1. */
+static void check_stop(int release)
+{
+    struct profile prof;
+    CHECK(profile_init(&prof, release));
+    CHECK_EQ(profile_set(&prof, "async_preempt_off", 1), 0);
+    run_each(&prof, 2, 10000000, true);
+    const char *stop = strstr(lines, release <= 19 ? " gcwaiting=1" : " gcwaiting=true");
+    CHECK(stop != NULL);
+    CHECK(strncmp(strstr(stop, " stopwait="), " stopwait=1 ", 12) == 0);
+    CHECK(strstr(stop, ": status=3 ") != NULL); /* the stopper's own P */
+    const char *who = strstr(stop, "preemptoff=GOMAXPROCS locks=0 dying=0 spinning=false "
+                                   "blocked=true ");
+    CHECK(who != NULL);
+    const char *last = lines;
+    for (const char *s = lines; (s = strstr(s + 1, "SCHED ")) != NULL;)
+        last = s;
+    CHECK(strstr(last, "gomaxprocs=1 ") != NULL);
+    CHECK(strstr(last, "preemptoff=GOMAXPROCS") == NULL);
+}
+
+TEST_CASE(Schedtrace, AStopIsSeenFromOutside)
+{
+    as_init(&a);
+    int f = as_func(&a, "loop", 0, 1);
+    as_op(&a, OP_CPU, CPU_tight, NOREG, 0, -1, 60000000);
+    as_ret(&a);
+    as_func(&a, "main", 0, 2);
+    as_go(&a, f, 0, 0);
+    as_cpu(&a, 5000000);
+    as_op(&a, OP_GOMAXPROCS, NOREG, NOREG, 0, 0, 1);
+    as_sleep(&a, 30000000);
+    as_ret(&a);
+    as_done(&a);
+    for (int release = 14; release <= 27; release++)
+        check_stop(release);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "recorded.h"
 
 enum { LINES_MAX = 400, WORDS_MAX = 12, FILE_MAX = 1 << 15, NAMES_MAX = 24, BLOCKS_MAX = 16 };
 /* A function's registers: its variables, arguments being passed, values of one statement. */
@@ -80,12 +81,7 @@ static void split(char *s, int number)
 
 static void read_lines(const char *path)
 {
-    FILE *f = fopen(path, "r");
-    if (f == NULL)
-        FAIL_CASE("cannot read %s", path);
-    size_t n = fread(file_text, 1, sizeof file_text - 1, f);
-    fclose(f);
-    file_text[n] = 0;
+    recorded_read(file_text, sizeof file_text, path);
     nlines = 0;
     int number = 0;
     for (char *s = file_text; s != NULL;) {

@@ -24,6 +24,6 @@ struct text_opts {
 
 /* Compiles the file into a. Anything wrong fails the test case with file and line. The strings of
  * the program live until the next call. */
-void text_compile(struct as *a, struct text_opts *o, const char *path);
+void text_compile(struct as *a, struct text_opts *o, const char *file); /* below GOLDEN_DIR */
 
 #endif

@@ -88,6 +88,8 @@ struct as_opts {
     const char *rule2;
     int64_t value2;
     int64_t quota_us;   /* of the CPU, per 100 ms; 0: none */
+    int64_t later_us;   /* ... from later_ms on; 0: none any more */
+    int64_t later_ms;   /* 0: no change */
     bool catch_throws;  /* a throw ends the run, not the test */
     bool default_procs; /* not `procs`: what the release takes for the host */
     int schedtrace_ms;  /* SCHED lines into r.out; 0: none */

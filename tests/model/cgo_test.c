@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Callbacks from threads that C made: they get an M of their own and a P like anybody who leaves a
  * system call; their M is used again (facts 2.9). */
-#include "asm.h"
-#include "harness.h"
-
-static struct as a;
-static struct as_result r;
-
-#define EACH_RELEASE(rel) for (int rel = 13; rel <= 27; rel++)
+#include "each_release.h"
 
 /* callback(x) adds x to sum, parks once on the way, and is done */
 static int wg, sum, ch;

@@ -2,50 +2,12 @@
 /* Channels: what a send, a receive and a close do to whom, and in which order waiters run
  * afterwards (facts 4.1, 4.2, 9). Method: small programs at GOMAXPROCS=1, where Go's order is
  * fixed, on every release. */
-#include "asm.h"
-#include "harness.h"
-
-static struct as a;
-static struct as_result r;
-
-#define EACH_RELEASE(rel) for (int rel = 13; rel <= 27; rel++)
-
-/* for i := 1..n { go f(i); Gosched() }: they run, and park, in this order. */
-static void spawn_parked(int func, int n)
-{
-    for (int i = 1; i <= n; i++) {
-        as_const(&a, 0, i);
-        as_go(&a, func, 0, 1);
-        as_plain(&a, OP_GOSCHED);
-    }
-}
+#include "each_release.h"
 
 static void wait_for(int wg)
 {
     as_obj(&a, OP_WGWAIT, wg);
     as_ret(&a);
-}
-
-static void check_all(const char *out)
-{
-    EACH_RELEASE(rel)
-    {
-        as_run(&r, &a, (struct as_opts){.release = rel});
-        CHECK_STR(r.text, "");
-        CHECK_EQ(r.end, AS_STOPPED);
-        CHECK_STR(r.out, out);
-    }
-}
-
-static void check_dies(int kind, const char *text)
-{
-    EACH_RELEASE(rel)
-    {
-        as_run(&r, &a, (struct as_opts){.release = rel});
-        CHECK_EQ(r.end, AS_FINDING);
-        CHECK_EQ(r.kind, kind);
-        CHECK_HAS(r.text, text);
-    }
 }
 
 TEST_CASE(Chan, CloseWakesFirstThenNewestToOldest)

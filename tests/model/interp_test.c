@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The interpreter: arithmetic, control, variables, spawn order, preemption of loops, and the check
  * of programs. */
-#include "asm.h"
-#include "harness.h"
+#include "each_release.h"
 
 #include <string.h>
-
-static struct as a;
-static struct as_result r;
-
-#define EACH_RELEASE(rel) for (int rel = 13; rel <= 27; rel++)
 
 static void check_out(const char *out)
 {

@@ -1,34 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* defer, panic, recover, Goexit, exit; coroutines and contexts, which build on them. */
-#include "asm.h"
-#include "harness.h"
-
-static struct as a;
-static struct as_result r;
-
-#define EACH_RELEASE(rel) for (int rel = 13; rel <= 27; rel++)
-
-static void check_all(const char *out)
-{
-    EACH_RELEASE(rel)
-    {
-        as_run(&r, &a, (struct as_opts){.release = rel});
-        CHECK_STR(r.text, "");
-        CHECK_EQ(r.end, AS_STOPPED);
-        CHECK_STR(r.out, out);
-    }
-}
-
-static void check_dies(int kind, const char *text)
-{
-    EACH_RELEASE(rel)
-    {
-        as_run(&r, &a, (struct as_opts){.release = rel});
-        CHECK_EQ(r.end, AS_FINDING);
-        CHECK_EQ(r.kind, kind);
-        CHECK_HAS(r.text, text);
-    }
-}
+#include "each_release.h"
 
 static void as_defer(int func, int arg0, int nargs)
 {

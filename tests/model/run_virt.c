@@ -67,9 +67,12 @@ void as_run(struct as_result *r, struct as *a, struct as_opts o)
     set_rule(&prof, o.rule2, o.value2);
     const struct program *program = as_done(a);
     struct failure f = {0};
+    const struct vm_quota_change later = {o.later_ms * 1000000, o.later_us};
     struct vm_opts vo = {.seed = o.seed + 1,
                          .cpus = o.cpus,
                          .quota_us = o.quota_us,
+                         .quota_changes = &later,
+                         .nquota_changes = o.later_ms > 0,
                          .catch_throws = o.catch_throws,
                          .sighandler = core_virt.sighandler};
     if (!vm_init(&f, &vo))

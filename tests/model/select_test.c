@@ -1,24 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* select: which case wins, that a wait leaves nothing behind, fairness as a distribution
  * (facts 4.3). */
-#include "asm.h"
-#include "harness.h"
-
-static struct as a;
-static struct as_result r;
-
-#define EACH_RELEASE(rel) for (int rel = 13; rel <= 27; rel++)
-
-static void check_all(const char *out)
-{
-    EACH_RELEASE(rel)
-    {
-        as_run(&r, &a, (struct as_opts){.release = rel});
-        CHECK_STR(r.text, "");
-        CHECK_EQ(r.end, AS_STOPPED);
-        CHECK_STR(r.out, out);
-    }
-}
+#include "each_release.h"
 
 static void op_select(int table, int chosen, int ok)
 {

@@ -208,6 +208,7 @@ static const struct row table[] = {
 
 /* What no small program shows, and the case of rules_test.c that does. */
 static const char *const elsewhere[][2] = {
+    {"lock_order_graph", "Rules.WhatMayBeHeldIsTheReleasesOwn"},
     {"runnext_single_cas", "Rules.WhoLosesItsRunnextDoesNotLookAgain"},
 };
 

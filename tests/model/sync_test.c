@@ -1,46 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Semaphores and package sync: who is woken, in which order they run, starvation, and what dies how
  * (facts 4.4 to 4.6, 9). */
-#include <string.h>
-
-#include "asm.h"
-#include "harness.h"
-
-static struct as a;
-static struct as_result r;
-
-#define EACH_RELEASE(rel) for (int rel = 13; rel <= 27; rel++)
-
-static void spawn_parked(int func, int n)
-{
-    for (int i = 1; i <= n; i++) {
-        as_const(&a, 0, i);
-        as_go(&a, func, 0, 1);
-        as_plain(&a, OP_GOSCHED);
-    }
-}
-
-static void check_all(const char *out)
-{
-    EACH_RELEASE(rel)
-    {
-        as_run(&r, &a, (struct as_opts){.release = rel});
-        CHECK_STR(r.text, "");
-        CHECK_EQ(r.end, AS_STOPPED);
-        CHECK_STR(r.out, out);
-    }
-}
-
-static void check_dies(int kind, const char *text)
-{
-    EACH_RELEASE(rel)
-    {
-        as_run(&r, &a, (struct as_opts){.release = rel});
-        CHECK_EQ(r.end, AS_FINDING);
-        CHECK_EQ(r.kind, kind);
-        CHECK_HAS(r.text, text);
-    }
-}
+#include "each_release.h"
 
 TEST_CASE(WaitGroup, LastWaiterRunsFirst)
 {

@@ -174,6 +174,20 @@ TEST_CASE(Top, Keys)
          "heaps of the Ps");
     says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"quota\": 0.001}}",
          "f.json:1:45: want a quota of at least 1 ms per period, got 0.001");
+    says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"quota\": \"no\"}}",
+         "f.json:1:45: want a number from 0 to 4096, got \"no\"");
+    says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"quota\": []}}",
+         "f.json:1:45: want a quota and up to 63 changes of it");
+    says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"quota\": [2, 3]}}",
+         "f.json:1:49: want an object {...}, got 3");
+    says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"quota\": [2, {\"at\": \"1s\"}]}}",
+         "f.json:1:49: \"quota\" is missing here");
+    says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"quota\": "
+         "[2, {\"at\": \"1s\", \"quota\": 0.001}]}}",
+         "f.json:1:71: want a quota of at least 1 ms per period, got 0.001");
+    says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"quota\": "
+         "[2, {\"at\": \"1s\", \"quota\": 1}, {\"at\": \"1s\", \"quota\": 3}]}}",
+         "f.json:1:82: want a time after that of the quota before, got \"1s\"");
     says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"period\": \"1us\"}}",
          "f.json:1:46: want a period from 1ms to 1s, got \"1us\"");
 }

@@ -218,3 +218,56 @@ TEST_CASE(Quota, HostQuotaSaysWhatIsSet)
     CHECK_EQ(vm_ncpu_(), 3);
     world_end();
 }
+
+/* Four busy CPUs; a quota of two until 1 s, of three until 2 s, then none, then of one. */
+TEST_CASE(Quota, ChangesAtAMoment)
+{
+    static const struct vm_quota_change changes[] = {
+        {1000000000, 300000}, {2000000000, 0}, {3000000000, 100000}};
+    static const uint64_t cpus[] = {2, 3, 4, 1};
+
+    begin(&(struct vm_opts){
+        .cpus = 4, .quota_us = 200000, .quota_changes = changes, .nquota_changes = 3});
+    hogs(4);
+    for (uint64_t i = 0; i < 4; i++) {
+        uint64_t begin_ps = (i * 1000 + 100) * PS_PER_MS, cpu;
+
+        CHECK_EQ(vm_run(begin_ps), VM_TIME); /* the write itself has filled the pool once more */
+        cpu = world_stats().cpu_ps;
+        CHECK_EQ(vm_run(begin_ps + 900 * PS_PER_MS), VM_TIME);
+        CHECK_GE(world_stats().cpu_ps - cpu, cpus[i] * 900 * PS_PER_MS - PS_PER_MS / 10);
+        CHECK_LE(world_stats().cpu_ps - cpu, cpus[i] * 900 * PS_PER_MS + PS_PER_MS / 10);
+    }
+    CHECK_EQ(world_stats().nr_periods, 19 + 9); /* before 2 s, and after 3 s before 4 s */
+    world_end();
+}
+
+TEST_CASE(Quota, ALargerOneLetsTheThrottledRunAtOnce)
+{
+    static const struct vm_quota_change later = {70000000, 400000};
+
+    begin(&(struct vm_opts){
+        .cpus = 4, .quota_us = 200000, .quota_changes = &later, .nquota_changes = 1});
+    hogs(4);
+    CHECK_EQ(vm_run(69 * PS_PER_MS), VM_TIME);
+    CHECK_EQ(world_info(0).state, VM_THROTTLED);
+    CHECK_EQ(vm_run(99 * PS_PER_MS), VM_TIME);
+    CHECK_EQ(world_info(0).state, VM_BURSTING);
+    CHECK_EQ(world_stats().throttled_ps, 4 * 20 * PS_PER_MS);
+    world_end();
+}
+
+TEST_CASE(Quota, BeginsLaterWithDedicatedCpus)
+{
+    static const struct vm_quota_change later = {100000000, 100000};
+    struct failure f = {0};
+    static const struct vm_quota_change small = {1, 1};
+
+    begin(&(struct vm_opts){.quota_changes = &later, .nquota_changes = 1});
+    hogs(2);
+    CHECK_EQ(vm_run(200 * PS_PER_MS), VM_TIME);
+    CHECK_GE(world_stats().cpu_ps, 300 * PS_PER_MS);
+    CHECK_LE(world_stats().cpu_ps, 301 * PS_PER_MS);
+    world_end();
+    CHECK(!vm_init(&f, &(struct vm_opts){.quota_changes = &small, .nquota_changes = 1}));
+}
