@@ -211,9 +211,15 @@ static enum opres step_gcStartTest(struct g *gp)
     if (!prof->gc_worker_pool)
         rt->gc.nworkers = 0;
     push_step(gp, STEP_gcStartStop);
-    push_step(gp, STEP_gcWorkers);
-    push_step(gp, STEP_procsWorld);
+    push_step(gp, STEP_gcWorld);
     return prof->gcsema ? semacquire(gp, &rt->gcsema) : OP_DONE;
+}
+
+/* Holds gcsema. A G has room for so many steps: the workers' comes now. */
+static enum opres step_gcWorld(struct g *gp)
+{
+    push_step(gp, STEP_gcWorkers);
+    return semacquire(gp, &rt->worldsema);
 }
 
 /* The first stop. */

@@ -172,7 +172,7 @@ static void cleanups_wake(void)
             a_add(&q->needg, extra < room ? extra : room);
     }
     if (wake > 0)
-        a_add(&q->asleep, (uint32_t) - (int32_t)wake);
+        a_add(&q->asleep, 0 - wake);
     for (; wake > 0; wake--)
         gList_push(&list, gList_pop(&q->sleeping));
     unlock(&q->lock);

@@ -138,6 +138,8 @@ static void everything(int release)
     as_const(&a, 3, 4);
     l = as_here(&a);
     as_sleep(&a, 2 * MS);
+    as_op(&a, OP_FINALIZER, 0, 0, 0, back, 0);
+    as_op(&a, OP_CLEANUP, 0, 0, 0, back, 0);
     as_op(&a, OP_LEAKS, 0, 0, 0, 0, 0);
     as_plain(&a, OP_GC);
     as_op(&a, OP_GOMAXPROCS, NOREG, NOREG, 0, 0, 2);

@@ -775,11 +775,39 @@ TEST_CASE(Rules, CleanupGoroutinesAreWokenByTheBlock)
         world(release, PROCS, &(struct vm_opts){0}, wakes_cleaners);
 }
 
+/* ---- who may not run ---- */
+
+/* Goroutines of the program, and those that run its finalizers, go on a list while the collector
+ * marks, and from there in order to the global queue. */
+static void keeps_back(struct m *mp)
+{
+    struct g *user = runnable(), *fing = runnable(), *worker = runnable();
+    (void)mp;
+    world_prof.gcstoptheworld = 1;
+    fing->system = SYSTEM_SPECIALS;
+    fing->func = -1;
+    worker->system = SYSTEM_ALWAYS;
+    CHECK(!sched_keep_back(user));
+    schedEnableUser(false);
+    CHECK(sched_keep_back(user));
+    CHECK(sched_keep_back(fing));
+    CHECK(!sched_keep_back(worker));
+    check_queue(&sched->disabled, user->goid, 2);
+    CHECK_EQ(user->owner, 0);
+    a_store(&sched->npidle, 0); /* nobody is to run them */
+    schedEnableUser(true);
+    CHECK_EQ(sched->disabled.size, 0);
+    check_queue(&sched->runq, user->goid, 2);
+    CHECK(!sched_keep_back(user));
+}
+
+TEST_CASE(Rules, WhoMayNotRunIsKeptBack) { each_release(keeps_back); }
+
 /* ---- enlisting ---- */
 
 static void enlists(struct m *mp)
 {
-    struct p *busy = rt->allp[5];
+    struct p *busy = rt->allp[PROCS - 1];
     struct m *other = host_alloc(sizeof *other, 64);
     struct g *gp = g_of(Grunning);
     uint64_t wakeps = mp->counters[C_wakeps];
