@@ -206,6 +206,8 @@ static bool gdestroy(struct g *gp)
     emit(EV_G_EXIT, gp->goid, 0, 0, 0);
     if (isSystemGoroutine(gp))
         a_add(&sched->ngsys, -1);
+    if (gp == rt->main_g)
+        rt->main_g = NULL; /* by Goexit: whoever gets this struct is not main */
     bool locked = a_load_rlx(&gp->lockedm) != NULL;
     a_store_rlx(&gp->lockedm, (struct m *)NULL);
     mp->lockedg = NULL;

@@ -368,7 +368,7 @@ struct runtime {
     int32_t ms_cap;
 
     struct m *m0;
-    struct g *main_g;
+    struct g *main_g; /* NULL when it has ended */
     bool mainStarted;
     maskword worldsema, gcsema; /* semaphores, 1 when free */
 
