@@ -138,7 +138,7 @@ static bool waits_for_finalizers(struct g *gp)
 {
     struct finalizers *f = rt->fin;
     if (f == NULL)
-        return false;
+        return gp->system; /* a program without finalizers: for ever */
     bool waits = prof->fing_status ? (a_peek(&f->status) & fingWait) != 0 : a_peek(&f->fingwait);
     return f->fing == gp && waits;
 }

@@ -520,9 +520,22 @@ static enum opres gc_enable(struct g *gp)
     return OP_DONE;
 }
 
+/* The finalizer goroutine of a program without finalizers. */
+static enum opres step_fingIdle(struct g *gp)
+{
+    push_step(gp, STEP_fingIdle);
+    return gopark(gp, NULL, NULL, waitReasonFinalizerWait);
+}
+
+/* The rest of what happens before main.main. Package os sets finalizers of its files, which starts
+ * their goroutine. */
 static enum opres step_gcReady(struct g *gp)
 {
-    (void)gp;
     defaultGOMAXPROCSUpdateEnable();
+    if (rt->fin != NULL)
+        createfing();
+    else
+        (void)newsysproc(STEP_fingIdle, NULL);
+    unlockOSThread_internal(gp);
     return OP_DONE;
 }

@@ -90,6 +90,7 @@ static void run_m0(void *arg)
 static enum opres step_runtimeMain(struct g *gp)
 {
     rt->mainStarted = true;
+    lockOSThread_internal(gp); /* until main.main: what init does stays on m0 */
     rt->start_ns = nanotime();
     if (prof->sysmon != 0)
         newm(MSTART_SYSMON, NULL, -1);

@@ -338,6 +338,10 @@ static void w_two_stoppers(void)
 {
     int wg = as_object(&a, OBJ_WAITGROUP, 0);
     int f = begin("f", 1);
+    as_op(&a, OP_NOW, 2, 0, 0, 0, 0);
+    as_const(&a, 1, MS);
+    as_op(&a, OP_SUB, 1, 1, 2, 0, 0);
+    as_op(&a, OP_CPU, CPU_nopreempt, 1, 0, -1, 0); /* both begin at the same time */
     int l = loop_begin(4);
     as_plain(&a, OP_READMEM);
     as_print1(&a, "%d", 0);

@@ -384,7 +384,8 @@ TEST_CASE(Timer, TickerSkipsMissedTicksAndKeepsItsPhase)
 
 /* ---- 1.13 ---- */
 
-/* timerproc sleeps in a system call: that costs a thread, and it is no goroutine of the user's. */
+/* timerproc sleeps in a system call: that costs its thread the P, and it is no goroutine of the
+ * user's. */
 TEST_CASE(Timer, TimerprocHoldsAThreadAndIsASystemGoroutine)
 {
     as_init(&a);
@@ -399,10 +400,10 @@ TEST_CASE(Timer, TimerprocHoldsAThreadAndIsASystemGoroutine)
     as_ret(&a);
     run(13, 1);
     CHECK_STR(r.out, "1");
-    uint64_t old = r.counters[COUNTER_threads];
+    uint64_t old = r.counters[COUNTER_handoffs];
     run(16, 1);
     CHECK_STR(r.out, "1");
-    CHECK_LT(r.counters[COUNTER_threads], old);
+    CHECK_LT(r.counters[COUNTER_handoffs], old);
 }
 
 /* ---- timers and GOMAXPROCS ---- */
