@@ -205,6 +205,8 @@ static void resting(char *out, size_t size, const char *s, const char *end)
         const char *status = strstr(s, "status="), *m = strstr(s, ") m=");
         if (strncmp(s, "  G", 3) != 0 || (status[7] != '3' && status[7] != '4'))
             continue;
+        if (strncmp(status + 8, "(finalizer wait)", 16) == 0)
+            continue; /* package os starts it, which program.go does not import */
         const char *thread = strstr(m, "lockedm=") + strlen("lockedm=");
         bool locked = strncmp(thread, "nil", 3) != 0 && strncmp(thread, "-1", 2) != 0;
         n += (size_t)snprintf(out + n, size - n, "%.*s %s", (int)(m + 1 - status - 7), status + 7,
