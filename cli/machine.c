@@ -75,6 +75,14 @@ static _Noreturn void unknown_rule(const char *name)
     cli_die(EXIT_USAGE, "--rule: no rule '%s'", name);
 }
 
+static _Noreturn void bad_rule(const char *name, const char *rule)
+{
+    int64_t min = 0, max = 0;
+    (void)profile_range(name, &min, &max);
+    cli_die(EXIT_USAGE, "--rule: %s is from %" PRId64 " to %" PRId64 "%s, got '%s'", name, min, max,
+            strcmp(name, "ring_len") == 0 ? " and a power of two" : "", rule);
+}
+
 static bool rule_value(const char *text, int64_t *value)
 {
     if (strcmp(text, "on") == 0 || strcmp(text, "true") == 0)
@@ -101,7 +109,7 @@ void machine_rule(struct profile *p, const char *rule)
     switch (profile_set(p, name, value)) {
     case 0: return;
     case -1: unknown_rule(name);
-    default: cli_die(EXIT_USAGE, "--rule: %s: value out of range in '%s'", name, rule);
+    default: bad_rule(name, rule);
     }
 }
 

@@ -31,13 +31,13 @@ static void coroswitch_m(struct g *gp)
     struct coroutine *c = gp->opobj;
     bool locked = a_load_rlx(&gp->lockedm) != NULL;
     coro_check_thread(c, mp, locked);
+    if (locked) /* the thread goes over to the other G */
+        a_store_rlx(&gp->lockedm, (struct m *)NULL);
     if (c->exiting) {
         gp->ext->coro = NULL;
         (void)gdestroy(gp);
         gp = NULL;
     } else {
-        if (locked)
-            a_store_rlx(&gp->lockedm, (struct m *)NULL);
         gp->waitreason = waitReasonCoroutine;
         emit(EV_G_PARK, gp->goid, 0, 0, waitReasonCoroutine);
         if (!a_cas(&gp->atomicstatus, Grunning, Gwaiting))

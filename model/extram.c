@@ -49,18 +49,23 @@ static struct m *getExtraM(void)
     return mp;
 }
 
-/* proc.go putExtraM. */
-static void putExtraM(struct m *mp)
+/* proc.go addExtraM. */
+static void addExtraM(struct m *mp)
 {
-    a_add(&rt->extraM.inuse, (uint32_t)-1);
     mp->schedlink = lockextra();
     unlockextra(mp, 1);
 }
 
-/* proc.go oneNewExtraM. */
+/* proc.go putExtraM. */
+static void putExtraM(struct m *mp)
+{
+    a_add(&rt->extraM.inuse, (uint32_t)-1);
+    addExtraM(mp);
+}
+
+/* proc.go oneNewExtraM. It counts as one of Go's threads until it is in the list or in use. */
 static struct m *oneNewExtraM(void)
 {
-    a_add(&rt->extraM.inuse, 1); /* until putExtraM */
     struct m *mp = allocm(NULL, MSTART_EXTRA, -1);
     struct g *gp = host_alloc(sizeof *gp, _Alignof(struct g));
     work(malg);
@@ -80,7 +85,11 @@ static struct m *oneNewExtraM(void)
 
 /* proc.go newextram. mstartm0 gives a program with cgo one from the start, which counts as running:
  * such a program is never found dead. */
-static void newextram(void) { putExtraM(oneNewExtraM()); }
+static void newextram(void)
+{
+    if (a_load(&rt->extraM.length) == 0)
+        addExtraM(oneNewExtraM());
+}
 
 /* C's threads that keep their Ms and rest: a list of C's own, changed under the same word. */
 static void boundm_rest(struct m *mp)
@@ -203,8 +212,10 @@ static enum opres cgo_foreign(struct g *gp, uint32_t func, int64_t ns, const int
     struct m *mp = getm(), *foreign = prof->cgo_m_bound ? boundm_get() : NULL;
     if (foreign == NULL)
         foreign = getExtraM();
-    if (foreign == NULL)
+    if (foreign == NULL) { /* Go's thread would wait until another callback has made one */
         foreign = oneNewExtraM();
+        a_add(&rt->extraM.inuse, 1);
+    }
     struct g *extra = foreign->lockedg;
     extra->group = gp->group;
     extra->opval = ns;

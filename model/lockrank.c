@@ -34,7 +34,7 @@ static const uint64_t lock_orders[LOCKRANKS][LOCK_ORDERS] = {
 };
 
 /* The column of lockrank.def. Timers go by themselves, so that the rewrite of 1.23 can be switched
- * off without the order of that release, or on in an older one. */
+ * off without the order of that release, or on in an older one; likewise the locks of 1.25. */
 static uint64_t lockrank_held(enum lockrank rank)
 {
     int order = prof->lock_order_graph ? ORDER_GRAPH : ORDER_LISTED;
@@ -46,7 +46,10 @@ static uint64_t lockrank_held(enum lockrank rank)
         return held[order];
     if (prof->hchan_before_sched)
         return held[ORDER_CHANNELS_FIRST];
-    return held[order] | (prof->timers_v2 ? held[ORDER_CHANNELS_FIRST] & R(TimerSend) : 0);
+    uint64_t later = prof->timers_v2 ? R(TimerSend) : 0;
+    if (prof->auto_gomaxprocs)
+        later |= R(ComputeMaxProcs) | R(UpdateMaxProcsG);
+    return held[order] | (held[ORDER_CHANNELS_FIRST] & later);
 }
 
 /* lockrank_on.go lockInit. A leaf is a lock that stands for something that Go does not rank. */

@@ -4,7 +4,7 @@
 #include "netpoll.h"
 
 enum {
-    NETPOLL_BATCH_MAX = 128,
+    NETPOLL_BATCH_MAX = 128, /* the largest of profile.c */
     FD_SYSCALL_NS = 300
 }; /* what read(2) and write(2) do for a small message, an estimate */
 
@@ -91,8 +91,7 @@ static int32_t netpoll(int64_t delay, struct gList *list)
         return 0;
     getm()->counters[C_netpolls]++;
     struct poll_event ev[NETPOLL_BATCH_MAX];
-    int32_t cap = prof->netpoll_batch < NETPOLL_BATCH_MAX ? (int32_t)prof->netpoll_batch
-                                                          : NETPOLL_BATCH_MAX;
+    int32_t cap = (int32_t)prof->netpoll_batch;
     int64_t ns = netpoll_delay(delay);
     for (;;) {
         int32_t n = netpoll_wait(ns, ev, cap > 0 ? cap : 1);

@@ -197,6 +197,21 @@ static struct g *newsysproc(enum step first, void *obj)
     return gp;
 }
 
+/* The last words of gdestroy for a G whose thread the runtime itself still holds: one that C has
+ * made. Since 1.23 this is only about the G that the thread is locked to. */
+static void check_locked_exit(const struct g *gp, const struct m *mp, bool locked)
+{
+    if (mp->lockedInt == 0 || (prof->gdestroy_locked && !locked))
+        return;
+    if (!prof->gdestroy_locked)
+        fatalthrow(NULL, THROW_RUNTIME, "internal lockOSThread error");
+    else if (prof->goexit_extra_text && gp->extra)
+        fatalthrow(NULL, THROW_RUNTIME,
+                   "runtime.Goexit called in a thread that was not created by the Go runtime");
+    else
+        fatalthrow(NULL, THROW_RUNTIME, "exited a goroutine internally locked to the OS thread");
+}
+
 /* proc.go gdestroy [goexit0 <=1.21]. True: the M was locked to it and has to end. */
 static bool gdestroy(struct g *gp)
 {
@@ -221,8 +236,7 @@ static bool gdestroy(struct g *gp)
     gc_flushAssistCredit(gp);
     dropg(mp);
     mp->counters[C_goexited]++;
-    if (mp->lockedInt != 0 && locked)
-        throw("exited a goroutine internally locked to the OS thread");
+    check_locked_exit(gp, mp, locked);
     work(goexit);
     gfput(pp, gp);
     return locked;

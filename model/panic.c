@@ -260,11 +260,31 @@ static enum opres fatalpanic(struct g *gp)
     return OP_DONE;
 }
 
+/* ---- callbacks from C that never return ---- */
+
+/* cgocall.go unwindm, deferred between a callback and the C code that called it: panics and Goexit
+ * leave both behind, and the G is no longer tied to the thread for that. Here it is done for the
+ * callbacks above the next deferred call; a frame is unwound once. */
+static void unwindm(struct g *gp)
+{
+    struct m *mp = getm();
+    uint32_t to = gp->ext->defers != NULL ? gp->ext->defers->fp : 0;
+    if (mp->lockedInt == 0)
+        return; /* on this thread C has called nobody */
+    for (uint32_t fp = gp->fp; fp > to; fp = frame_below(gp, fp)) {
+        if (!frame_uncall(gp, fp))
+            continue;
+        mp->incgo = false;
+        unlockOSThread_internal(gp);
+    }
+}
+
 /* ---- panics ---- */
 
 static enum opres panic_next(struct g *gp)
 {
     struct gext *x = gp->ext;
+    unwindm(gp);
     if (x->defers == NULL)
         return x->coro != NULL ? coro_panicked(gp) : fatalpanic(gp);
     x->panics->defer_fp = x->defers->fp;
@@ -343,6 +363,7 @@ static bool recovery(struct g *gp)
 static enum opres goexit_next(struct g *gp)
 {
     struct gext *x = gp->ext;
+    unwindm(gp);
     if (x->defers != NULL) {
         x->panics->defer_fp = x->defers->fp;
         x->panics->defer_func = x->defers->frame_func;
@@ -351,8 +372,7 @@ static enum opres goexit_next(struct g *gp)
     while (x->panics != NULL)
         panic_pop(gp);
     if (gp->extra)
-        fatalthrow(gp, THROW_RUNTIME,
-                   "runtime.Goexit called in a thread that was not created by the Go runtime");
+        unlockOSThread_internal(gp); /* the callback is its first frame */
     return x->coro != NULL ? coro_goexit(gp) : goexit(gp);
 }
 

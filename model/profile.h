@@ -37,8 +37,9 @@ extern const size_t profile_rules_count;
 
 bool profile_init(struct profile *f, int release); /* false: no such release */
 int profile_parse(const char *name);               /* "go1.24", "1.24" or "latest"; -1: unknown */
-/* Sets one rule by name. 0 done, -1 unknown name, -2 value out of range (constants 0..1e15;
- * switches 0/1). */
+/* What it may be set to; false: unknown name. ring_len has to be a power of two besides. */
+bool profile_range(const char *name, int64_t *min, int64_t *max);
+/* Sets one rule by name. 0 done, -1 unknown name, -2 value out of range. */
 int profile_set(struct profile *f, const char *name, int64_t value);
 /* What does not go together in it, as a sentence; NULL: a world can be made of it. */
 const char *profile_refusal(const struct profile *f);

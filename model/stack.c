@@ -148,6 +148,21 @@ static bool frame_push(struct g *gp, uint32_t func, enum frame_kind kind, uint8_
     return true;
 }
 
+static uint32_t frame_below(const struct g *gp, uint32_t fp)
+{
+    return (uint32_t)g_stack(gp)[fp - 1];
+}
+
+/* A callback from C becomes a plain call; false: it is none. */
+static bool frame_uncall(struct g *gp, uint32_t fp)
+{
+    int64_t *link = &g_stack(gp)[fp - 1];
+    if ((*link >> 40 & 0xff) != FRAME_CGOCB)
+        return false;
+    *link = (*link & ~(INT64_C(0xff) << 40)) | (int64_t)FRAME_CALL << 40;
+    return true;
+}
+
 /* Back to the caller's frame; gives the result register. */
 static uint8_t frame_pop(struct g *gp)
 {

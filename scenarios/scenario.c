@@ -3,6 +3,7 @@
 #include "scenarios/scenario.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,14 @@ static void rules_go_together(struct cc *c, const cJSON *rules)
     }
 }
 
+static _Noreturn void bad_rule(struct cc *c, const cJSON *r, int64_t v)
+{
+    int64_t min = 0, max = 0;
+    (void)profile_range(r->string, &min, &max);
+    json_bad(c->doc, r, false, "%s is from %" PRId64 " to %" PRId64 "%s, not %" PRId64, r->string,
+             min, max, strcmp(r->string, "ring_len") == 0 ? " and a power of two" : "", v);
+}
+
 static void compile_rules(struct cc *c, const cJSON *rules)
 {
     if (rules == NULL)
@@ -55,7 +64,7 @@ static void compile_rules(struct cc *c, const cJSON *rules)
         if (c->s->nrules == SCENARIO_RULES_MAX)
             json_bad(c->doc, r, true, "more than %d rules", SCENARIO_RULES_MAX);
         if (profile_set(&check, r->string, v) != 0)
-            json_bad(c->doc, r, false, "value out of range for %s", r->string);
+            bad_rule(c, r, v);
         c->s->rules[c->s->nrules++] = (struct scenario_rule){pool_text(c->pool, r->string), v};
     }
     rules_go_together(c, rules);
@@ -209,6 +218,8 @@ static void compile(struct cc *c)
     compile_seed(c, json_member(root, "seed"));
     s->procs = (int32_t)json_int_or(doc, root, "procs", 0, 1, SCENARIO_PROCS_MAX);
     s->until_ns = json_duration_or(doc, root, "until", 0);
+    if (s->until_ns == 0 && json_member(root, "until") != NULL)
+        json_want(doc, json_member(root, "until"), "a time longer than 0");
     s->schedtrace_ns = json_duration_or(doc, root, "schedtrace", 0);
     s->scheddetail = json_bool_or(doc, root, "scheddetail", false);
     compile_objects(c, json_member(root, "objects"));

@@ -3,6 +3,8 @@
  * system call; their M is used again (facts 2.9). */
 #include "each_release.h"
 
+#include <string.h>
+
 /* callback(x) adds x to sum, parks once on the way, and is done */
 static int wg, sum, ch;
 static int callback(void)
@@ -141,9 +143,134 @@ TEST_CASE(Cgo, PanicAndGoexitInAForeignThread)
     foreign(f, NOREG, 1000);
     as_sleep(&a, 10000000);
     as_ret(&a);
-    as_run(&r, &a, (struct as_opts){0});
-    CHECK_EQ(r.kind, FIND_FATAL);
-    CHECK_HAS(r.text, "not created by the Go runtime");
+    EACH_RELEASE(rel)
+    {
+        as_run(&r, &a, (struct as_opts){.release = rel});
+        CHECK_EQ(r.kind, FIND_FATAL);
+        CHECK_HAS(r.text, rel <= 22   ? "fatal error: internal lockOSThread error\n"
+                          : rel == 23 ? "exited a goroutine internally locked to the OS thread\n"
+                                      : "not created by the Go runtime\n");
+        CHECK_HAS(r.text, "goroutine 1 [sleep]:");
+    }
+}
+
+/* The crash at the end tells whether the goroutine is tied to its thread. */
+static void dies_unlocked(const char *out)
+{
+    EACH_RELEASE(rel)
+    {
+        as_run(&r, &a, (struct as_opts){.release = rel, .procs = 2});
+        CHECK_EQ(r.kind, FIND_PANIC);
+        CHECK_STR(r.out, out);
+        CHECK_HAS(r.text, "panic: the end");
+        CHECK(strstr(r.text, "locked to thread") == NULL);
+    }
+}
+
+static void own_callback(int f) { as_op(&a, OP_CGOCB, 0, NOREG, NOREG, f, 1000); }
+
+static int recoverer(void)
+{
+    int f = as_func(&a, "recoverer", 0, 2);
+    as_op(&a, OP_RECOVER, 0, 1, 0, 0, 0);
+    as_print1(&a, "%d ", 0);
+    as_ret(&a);
+    return f;
+}
+
+static void dies(void) { as_op(&a, OP_PANIC, NOREG, 0, 0, as_string(&a, "the end"), 0); }
+
+/* By a panic, through a callback in a callback, or by Goexit. */
+TEST_CASE(Cgo, WhatLeavesACallbackUnlocksTheThread)
+{
+    as_init(&a);
+    int rec = recoverer();
+    int f = as_func(&a, "callback", 0, 2);
+    dies();
+    int g = as_func(&a, "outer", 0, 2); /* a callback in a callback */
+    own_callback(f);
+    as_ret(&a);
+    int h = as_func(&a, "catches", 0, 2);
+    as_op(&a, OP_DEFER, 0, 0, 0, rec, 0);
+    own_callback(g);
+    as_ret(&a);
+    int e = as_func(&a, "leaves", 0, 2);
+    as_plain(&a, OP_GOEXIT);
+    int i = as_func(&a, "ends", 0, 2);
+    own_callback(e);
+    as_print(&a, "never ");
+    as_ret(&a);
+    as_func(&a, "main", 0, 4);
+    as_call(&a, h, 0, 0, NOREG);
+    as_go(&a, i, 0, 0);
+    as_sleep(&a, 1000000);
+    as_print(&a, "ended ");
+    dies();
+    dies_unlocked("1 ended ");
+}
+
+/* Recovered in the callback itself: it returns into C as if nothing had been. */
+TEST_CASE(Cgo, ACallbackThatRecoversReturns)
+{
+    as_init(&a);
+    int rec = recoverer();
+    int f = as_func(&a, "callback", 0, 2);
+    as_op(&a, OP_DEFER, 0, 0, 0, rec, 0);
+    dies();
+    as_func(&a, "main", 0, 4);
+    own_callback(f);
+    as_print(&a, "back ");
+    dies();
+    dies_unlocked("1 back ");
+}
+
+/* ... and what the program has locked itself stays locked. */
+TEST_CASE(Cgo, WhatLeavesACallbackKeepsTheProgramsLock)
+{
+    as_init(&a);
+    int rec = recoverer();
+    int f = as_func(&a, "callback", 0, 2);
+    dies();
+    int h = as_func(&a, "catches", 0, 2);
+    as_op(&a, OP_DEFER, 0, 0, 0, rec, 0);
+    own_callback(f);
+    as_ret(&a);
+    as_func(&a, "main", 0, 4);
+    as_plain(&a, OP_LOCKOS);
+    as_call(&a, h, 0, 0, NOREG);
+    dies();
+    EACH_RELEASE(rel)
+    {
+        as_run(&r, &a, (struct as_opts){.release = rel, .procs = 2});
+        CHECK_STR(r.out, "1 ");
+        CHECK_HAS(r.text, "[running, locked to thread]");
+    }
+}
+
+/* A coroutine that ends while C waits below it: since 1.23 the thread is the other G's again. */
+TEST_CASE(Cgo, ACoroutineEndsInACallback)
+{
+    as_init(&a);
+    int gen = as_func(&a, "gen", 0, 2);
+    as_op(&a, OP_YIELD, 0, NOREG, 0, 0, 0);
+    as_ret(&a);
+    int f = as_func(&a, "callback", 0, 4);
+    as_op(&a, OP_CORONEW, 0, 1, 0, gen, 0);
+    for (int i = 0; i < 2; i++) {
+        as_op(&a, OP_CORONEXT, 1, 2, 0, -1, 0);
+        as_print1(&a, "%d ", 2);
+    }
+    as_ret(&a);
+    as_func(&a, "main", 0, 4);
+    own_callback(f);
+    dies();
+    for (int rel = 22; rel <= 27; rel++) {
+        as_run(&r, &a, (struct as_opts){.release = rel, .procs = 2});
+        CHECK_STR(r.out, rel == 22 ? "1 " : "1 0 ");
+        CHECK_HAS(r.text,
+                  rel == 22 ? "fatal error: internal lockOSThread error" : "panic: the end");
+        CHECK(strstr(r.text, "locked to thread") == NULL);
+    }
 }
 
 /* Callbacks while the world is stopped again and again and Ps come and go. */

@@ -122,6 +122,8 @@ static const struct row table[] = {
      {.procs = 2, .rule2 = "maxmcount", .value2 = 8},
      0},
     {"cgo_m_bound", 22, w_foreign, OUT, OTHER, {.procs = 2}, 0},
+    {"gdestroy_locked", 24, w_foreign_goexit, TEXT, OTHER, {0}, 0},
+    {"goexit_extra_text", 25, w_foreign_goexit, TEXT, OTHER, {0}, 0},
     {"gosched_wakep", 22, w_yields, COUNT, MORE, {.procs = 2}, COUNTER_wakeps},
     {"dropm_tick",
      24,

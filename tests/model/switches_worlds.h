@@ -494,6 +494,18 @@ static void w_foreign(void)
     end();
 }
 
+/* Goexit on a thread of C. */
+static void w_foreign_goexit(void)
+{
+    int f = begin("callback", 0);
+    as_plain(&a, OP_GOEXIT);
+    end();
+    begin("main", 0);
+    as_op(&a, OP_CGOCB, 1, NOREG, NOREG, f, 1000);
+    as_sleep(&a, 5 * MS);
+    end();
+}
+
 /* Short callbacks, one soon after the other: an extra M that was given back comes back to its P. */
 static void w_foreign_again(void)
 {

@@ -3,6 +3,8 @@
  * (facts 4.4 to 4.6, 9). */
 #include "each_release.h"
 
+#include <string.h>
+
 TEST_CASE(WaitGroup, LastWaiterRunsFirst)
 {
     as_init(&a);

@@ -174,6 +174,10 @@ TEST_CASE(Top, Keys)
          "heaps of the Ps");
     says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"quota\": 0.001}}",
          "f.json:1:45: want a quota of at least 1 ms per period, got 0.001");
+    says("{\"name\": \"n\", \"why\": \"w\", \"rules\": {\"netpoll_batch\": 129}}",
+         "f.json:1:54: netpoll_batch is from 1 to 128, not 129");
+    says("{\"name\": \"n\", \"why\": \"w\", \"until\": \"0s\"}",
+         "f.json:1:36: want a time longer than 0, got \"0s\"");
     says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"quota\": \"no\"}}",
          "f.json:1:45: want a number from 0 to 4096, got \"no\"");
     says("{\"name\": \"n\", \"why\": \"w\", \"host\": {\"quota\": []}}",

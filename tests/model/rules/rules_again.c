@@ -86,6 +86,38 @@ TEST_CASE(Rules, WhoSetsGOMAXPROCSFollowsTheQuotaNoMore)
         world(release, 2, &(struct vm_opts){.cpus = 8}, stops_following);
 }
 
+/* ---- extra Ms ---- */
+
+static void one_is_enough(struct m *mp)
+{
+    int64_t n = sched->mnext;
+    (void)mp;
+    newextram();
+    newextram();
+    CHECK_EQ(a_peek(&rt->extraM.length), 1);
+    CHECK_EQ(a_peek(&rt->extraM.inuse), 0);
+    CHECK_EQ(sched->mnext, n + 1);
+}
+
+TEST_CASE(Rules, AnExtraMIsMadeOnlyWhereThereIsNone) { each_release(one_is_enough); }
+
+/* Since 1.21 extra Ms are not counted; but while one is made it is none yet. */
+static void one_too_many(struct m *mp)
+{
+    (void)mp;
+    world_prof.maxmcount = sched->mnext - sched->nmfreed;
+    newextram();
+}
+
+TEST_CASE(Rules, AnExtraMIsCountedWhileItIsMade)
+{
+    for (int release = 13; release <= 27; release++) {
+        CHECK_EQ(world_until(UINT64_MAX, release, PROCS, &(struct vm_opts){0}, one_too_many),
+                 VM_FINDING);
+        vm_free();
+    }
+}
+
 /* ---- Gs ---- */
 
 static void uses_again(struct m *mp)
