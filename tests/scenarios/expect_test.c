@@ -86,8 +86,8 @@ TEST_CASE(Expect, Order)
 TEST_CASE(Expect, SchedLines)
 {
     static const char *const body = "{\"cpu\": \"25ms\", \"kind\": \"nopreempt\"}";
-    static const char line[] = "SCHED 14ms: gomaxprocs=1 idleprocs=0 threads=2 spinningthreads=0 "
-                               "needspinning=1 idlethreads=0 runqueue=0 [ 0 ] schedticks=[ 2 ]";
+    static const char line[] = "SCHED 14ms: gomaxprocs=1 idleprocs=0 threads=3 spinningthreads=0 "
+                               "needspinning=1 idlethreads=1 runqueue=0 [ 1 ] schedticks=[ 4 ]";
     char expect[400];
     snprintf(expect, sizeof expect, "{\"sched\": [\"%s\"]}, \"schedtrace\": \"10ms\"", line);
     CHECK_STR(complaints(body, expect), "");
