@@ -74,7 +74,7 @@ class Usage(Case):
                 (["run", "--json=x", "hello.json"], "takes no argument"),
                 (["run", "--profile", "go1.99", "hello.json"], "want go1.13"),
                 (["run", "--rule", "needspining=off", "hello.json"], "did you mean needspinning"),
-                (["run", "--rule", "needspinning=7", "hello.json"], "out of range"),
+                (["run", "--rule", "needspinning=7", "hello.json"], "is from 0 to 1"),
                 (["run", "--rule", "per_p_timers=off", "hello.json"], "wants per_p_timers=on"),
                 (["run", "--rule", "steal_gives_up=on", "hello.json"], "wants per_p_timers=off"),
                 (["run", "--until", "5", "hello.json"], "want a duration"),
