@@ -17,7 +17,6 @@ typedef maskword semaword; /* a semaphore is its counter; waiters are found by i
 static void g_start_at(struct g *gp, uint32_t func, const int64_t *args, uint32_t nargs);
 /* gdestroy: a stack that grew goes back to its pool, the G keeps its inline registers. */
 static void g_free_frames(struct g *gp);
-static int32_t gfunc(const struct g *gp); /* function of the current frame, -1 for native code */
 
 /* ---- semaphores (sema.c) ---- */
 static enum opres semacquire(struct g *gp, semaword *addr); /* pushes its own step when it parks */

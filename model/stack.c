@@ -122,8 +122,6 @@ static void g_start_at(struct g *gp, uint32_t func, const int64_t *args, uint32_
         g_stack(gp)[i] = i < nargs ? args[i] : 0;
 }
 
-static int32_t gfunc(const struct g *gp) { return gp->func; }
-
 static enum frame_kind frame_kind(const struct g *gp)
 {
     return gp->fp == 0 ? FRAME_CALL : (enum frame_kind)(g_stack(gp)[gp->fp - 1] >> 40 & 0xff);

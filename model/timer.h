@@ -124,9 +124,7 @@ static bool selectnbsend(struct hchan *c,
 
 /* ---- package time (timesleep.c) ---- */
 static enum opres timeSleep(struct g *gp, int64_t ns);
-static struct timeTimer *newTimer(int64_t when, timer_fn f,
-                                  void *arg); /* the runtime's own: f runs on g0, must not block */
-static int64_t time_when(int64_t d);          /* now + d, saturated */
+static int64_t time_when(int64_t d); /* now + d, saturated */
 static struct timeTimer *time_NewTimer(int64_t d, struct hchan *c);
 static struct timeTimer *time_NewTicker(int64_t d,
                                         struct hchan *c); /* d > 0, else the caller panics first */

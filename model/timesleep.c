@@ -124,14 +124,6 @@ static struct timeTimer *time_AfterFunc(int64_t d, uint32_t func, const int64_t 
     return tt;
 }
 
-/* For the runtime's own callbacks (context): f runs on g0 and must not block. */
-static struct timeTimer *newTimer(int64_t when, timer_fn f, void *arg)
-{
-    struct timeTimer *tt = timeTimer_alloc(NULL);
-    timeTimer_start(tt, when, 0, f, arg);
-    return tt;
-}
-
 static bool time_Stop(struct timeTimer *tt) { return timer_stop(&tt->t); }
 
 /* Timer.Reset. 1.13: stop, then start as if new. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The interpreter: arithmetic, control, variables, spawn order, preemption of loops, and the check
  * of programs. */
-#include "each_release.h"
-
 #include <string.h>
+
+#include "sim/base/dist.h"
+
+#include "each_release.h" /* last: its r is a parameter in others */
 
 static void check_out(const char *out)
 {
@@ -188,13 +190,17 @@ TEST_CASE(Interp, BurstKindsDifferInPreemption)
 /* What a program draws does not depend on the schedule. */
 TEST_CASE(Interp, DrawsAreTheGoroutinesOwn)
 {
+    static struct dist burst;
     char first[200] = "";
+    CHECK_EQ(dist_exponential(&burst, 50000, NULL), 0);
     as_init(&a);
+    a.dists[a.p.ndists++] = &burst;
     int wg = as_object(&a, OBJ_WAITGROUP, 0), sum = as_object(&a, OBJ_VAR, 0);
     int f = as_func(&a, "f", 0, 4);
     as_op(&a, OP_RANDI, 0, 0, 0, 0, 1000000);
-    as_op(&a, OP_RANDI, 1, 0, 0, 0, 50000);
+    as_op(&a, OP_DRAW, 1, 0, 0, 0, 0);
     as_op(&a, OP_CPU, CPU_normal, 1, 0, -1, 0);
+    as_op(&a, OP_ADDA, NOREG, 1, 0, sum, 0);
     as_op(&a, OP_ADDA, NOREG, 0, 0, sum, 0);
     as_obj(&a, OP_WGDONE, wg);
     as_ret(&a);
@@ -387,6 +393,20 @@ TEST_CASE(Program, FunctionsMustEnd)
     as_func(&a, "main", 0, 251);
     as_ret(&a);
     CHECK_HAS(check_text(), "out of range");
+}
+
+TEST_CASE(Program, TablesAreChecked)
+{
+    main_with((struct insn){OP_NOP, 0, 0, 0, 0, 0});
+    as_object(&a, OBJ_CHAN, -1);
+    CHECK_STR(check_text(), "object 1: out of range");
+    main_with((struct insn){OP_NOP, 0, 0, 0, 0, 0});
+    as_select(&a, false);
+    a.selects[0].ncases = 1;
+    CHECK_STR(check_text(), "select table 0: out of range");
+    main_with((struct insn){OP_NOP, 0, 0, 0, 0, 0});
+    a.arrivals[a.p.narrivals++] = (struct arrivals){.kind = ARRIVE_TIMES, .mode = 4};
+    CHECK_STR(check_text(), "arrival process 0: out of range");
 }
 
 TEST_CASE(Program, FindsTheFunctionOfAnInstruction)

@@ -117,6 +117,30 @@ TEST_CASE(Leak, WhoCanBeWokenIsNone)
     counts("1");
 }
 
+/* What AfterFunc will call may wake as long as it has not been called: of two receivers it wakes
+ * one. That main may still send in a select keeps the third. */
+TEST_CASE(Leak, AFunctionOfATimerMayWake)
+{
+    as_init(&a);
+    int ch = as_object(&a, OBJ_CHAN, 0), sel = as_object(&a, OBJ_CHAN, 0);
+    int f[3] = {blocked_on(OP_RECV, ch, NOREG), 0, blocked_on(OP_RECV, sel, NOREG)};
+    f[1] = f[0];
+    int fires = as_func(&a, "fires", 0, 2);
+    as_send(&a, ch, 0);
+    as_ret(&a);
+    as_func(&a, "main", 0, 2);
+    as_op(&a, OP_TIMER, 1, NOREG, NOREG, fires, 20 * MS);
+    profile_of(f, 3);
+    as_sleep(&a, 40 * MS);
+    as_op(&a, OP_LEAKS, 0, 0, 0, 0, 0);
+    as_print1(&a, "%d", 0);
+    int s = as_select(&a, false);
+    as_case(&a, true, sel, 0, 0);
+    as_op(&a, OP_SELECT, NOREG, NOREG, 0, s, 0);
+    as_ret(&a);
+    counts("01");
+}
+
 /* A channel that goes from hand to hand: a number that may be its handle is enough. */
 TEST_CASE(Leak, AHandleIsAReference)
 {

@@ -322,6 +322,46 @@ TEST_CASE(Once, PanickingBodyCountsAsDone)
     check_all("1 recovered(body) after nothing ");
 }
 
+TEST_CASE(Once, BodyThatRecoversCountsAsDone)
+{
+    helpers();
+    int once = as_object(&a, OBJ_ONCE, 0);
+    int body = as_func(&a, "body", 0, 2);
+    as_defer(recoverer, 0, 0);
+    as_panic("body");
+    int f = as_func(&a, "f", 0, 2);
+    as_op(&a, OP_ONCE, 0, 0, 0, once, body);
+    as_print(&a, "after ");
+    as_ret(&a);
+    as_func(&a, "main", 0, 2);
+    as_call(&a, f, 0, 0, NOREG);
+    as_call(&a, f, 0, 0, NOREG);
+    as_ret(&a);
+    check_all("recovered(body) after after ");
+}
+
+/* The mutex is free again, and the goroutine's own deferred calls run after it. */
+TEST_CASE(Once, BodyThatGoexitsCountsAsDone)
+{
+    helpers();
+    int once = as_object(&a, OBJ_ONCE, 0);
+    int body = as_func(&a, "body", 0, 2);
+    defer_show(1);
+    as_plain(&a, OP_GOEXIT);
+    int f = as_func(&a, "f", 0, 2);
+    defer_show(2);
+    as_op(&a, OP_ONCE, 0, 0, 0, once, body);
+    as_print(&a, "never");
+    as_ret(&a);
+    as_func(&a, "main", 0, 2);
+    as_go(&a, f, 0, 0);
+    as_plain(&a, OP_GOSCHED);
+    as_op(&a, OP_ONCE, 0, 0, 0, once, body);
+    as_print(&a, "main");
+    as_ret(&a);
+    check_all("1 2 main");
+}
+
 /* ---- coroutines ---- */
 
 /* gen(n): yields n, n - 1, ... 1; prints when it is told to stop */
@@ -394,6 +434,27 @@ TEST_CASE(Coroutine, PanicInsideArrivesOutside)
     as_call(&a, f, 0, 0, NOREG);
     as_ret(&a);
     check_all("8 recovered(inside) ");
+}
+
+/* Goexit inside is a Goexit of whoever called next. */
+TEST_CASE(Coroutine, GoexitInsideEndsTheCaller)
+{
+    helpers();
+    int gen = as_func(&a, "gen", 0, 2);
+    defer_show(8);
+    as_plain(&a, OP_GOEXIT);
+    int f = as_func(&a, "f", 0, 8);
+    defer_show(7);
+    as_op(&a, OP_CORONEW, 1, 0, 0, gen, 0);
+    next(1);
+    as_print(&a, "never");
+    as_ret(&a);
+    as_func(&a, "main", 0, 2);
+    as_go(&a, f, 0, 0);
+    as_plain(&a, OP_GOSCHED);
+    as_print(&a, "main");
+    as_ret(&a);
+    check_all("8 7 main");
 }
 
 /* A switch is no visit to the scheduler: nobody else runs, the tick does not advance. */

@@ -91,3 +91,14 @@ TEST_CASE(Profile, ARingIsAPowerOfTwo)
     CHECK(!profile_range("ring", &min, &max));
     CHECK_EQ(profile_set(&p, "ring", 8), -1);
 }
+
+TEST_CASE(Profile, NamesOfReleases)
+{
+    static const char *const bad[] = {"",     "go",   "1",    "go1.",  "1.2",      "1.12",
+                                      "1.28", "1.2x", "2.20", "1.200", "gogo1.20", "Latest"};
+    CHECK_EQ(profile_parse("go1.13"), PROFILE_FIRST);
+    CHECK_EQ(profile_parse("1.24"), 24);
+    CHECK_EQ(profile_parse("latest"), PROFILE_LATEST);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK_EQ(profile_parse(bad[i]), -1);
+}

@@ -646,6 +646,11 @@ static void deadlines(void *arg)
     expect(netpollcheckerr(pd, POLL_W) == pollNoError, "it was for reading only");
     pollSetDeadline(pd, 0, POLL_RW);
     expect(netpollcheckerr(pd, POLL_R) == pollNoError, "no deadline, no error");
+    pollSetDeadline(pd, INT64_C(1000000000), POLL_W);
+    netpollWriteDeadline(pd, pd->wseq, 0);
+    expect(pd->wd == -1 && netpollcheckerr(pd, POLL_W) == pollErrTimeout, "no timeout of a write");
+    expect(netpollcheckerr(pd, POLL_R) == pollNoError, "it was for writing only");
+    pollSetDeadline(pd, 0, POLL_RW);
     host_usleep(3000000);
     (void)timers_check(pp, 0);
     pollSetDeadline(pd, 1000, POLL_RW);

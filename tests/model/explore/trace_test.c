@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Goal: whoever traces is found, and the end of a trace comes, in whatever order. Method: a trace
- * around a hand-over between two goroutines, buffers of one event, in random schedules under every
- * memory model and in the releases that do it differently. */
+ * around a hand-over between two goroutines and a sleep, in random schedules under every memory
+ * model and in the releases that do it differently. */
 #include "harness.h"
 #include "run_explore.h"
 
@@ -19,6 +19,7 @@ static void world(void)
     as_go(&a, f, 0, 0);
     as_const(&a, 0, 7);
     as_send(&a, ch, 0);
+    as_sleep(&a, 100000); /* the reader has read all there is, and parks */
     as_plain(&a, OP_TRACESTOP);
     as_print(&a, "stopped");
     as_ret(&a);

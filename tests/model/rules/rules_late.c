@@ -861,3 +861,37 @@ TEST_CASE(Rules, TheQuotaIsRoundedUpToTwoAtLeast)
     CHECK_EQ(quota(27, 1, 100000), 1);
     CHECK_EQ(quota(24, 8, 250000), 8);
 }
+
+/* ---- the core's door ---- */
+
+static void shows_the_world(struct m *mp)
+{
+    (void)mp;
+    CHECK(core_rules.runtime() == rt);
+    CHECK_EQ(core_rules.gomaxprocs(), PROCS);
+}
+
+TEST_CASE(Rules, TheCoreShowsTheWorldThatRuns) { each_release(shows_the_world); }
+
+/* ---- a heap of timers that is broken ---- */
+
+static void no_timer_is_due_at_0(struct m *mp)
+{
+    static struct timer t;
+    struct timers *ts = &a_own(&mp->p)->timers;
+    if (ts->n == ts->cap)
+        heap_grow(ts);
+    ts->heap[ts->n] = (struct timerWhen){.timer = &t, .when = 0};
+    (void)siftUp(ts, ts->n);
+}
+
+TEST_CASE(Rules, ATimerWithoutATimeIsCorruption)
+{
+    for (int release = 14; release <= 27; release++) {
+        CHECK_EQ(world_until(UINT64_MAX, release, PROCS, &(struct vm_opts){.catch_throws = true},
+                             no_timer_is_due_at_0),
+                 VM_THROWN);
+        CHECK_HAS(vm_verdict()->text, "timer data corruption");
+    }
+    vm_free();
+}
