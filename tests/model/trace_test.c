@@ -2,6 +2,7 @@
 /* Goal: the reader of an execution trace is woken by nobody and found by the scheduler. Method:
  * small programs in every release, with buffers of few events: what is printed, how a run ends, and
  * how many system calls the reader made. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "asm.h"
@@ -143,3 +144,71 @@ static void busy(int release)
 }
 
 TEST_CASE(Trace, SurvivesLoad) { each_release(busy); }
+
+/* Whoever finds the reader leaves what it was about to run to somebody else, whom it wakes: main,
+ * put behind by its yields, does not wait while the reader writes for 5 ms. */
+static void shares(int release)
+{
+    as_init(&a);
+    as_func(&a, "main", 0, 6);
+    as_plain(&a, OP_TRACESTART);
+    as_sleep(&a, 20000000); /* the header is written */
+    as_cpu(&a, 1000000);    /* nobody looks for work any more */
+    as_op(&a, OP_NOW, 1, 0, 0, 0, 0);
+    as_const(&a, 3, 50);
+    int l = as_here(&a);
+    as_plain(&a, OP_GOSCHED);
+    as_jump(&a, OP_LOOP, 3, 0, 0, l);
+    as_op(&a, OP_NOW, 2, 0, 0, 0, 0);
+    as_op(&a, OP_SUB, 2, 2, 1, 0, 0);
+    as_print1(&a, "%d", 2);
+    as_ret(&a);
+    run(release, (struct as_opts){.procs = 2,
+                                  .rule = "trace_buf_events",
+                                  .value = 10,
+                                  .rule2 = "trace_write_ns",
+                                  .value2 = 5000000});
+    CHECK_EQ(r.end, AS_STOPPED);
+    int64_t took = strtoll(r.out, NULL, 10);
+    if (took <= 0 || took >= 1000000)
+        FAIL_CASE("go1.%d: 50 yields took %lld ns", release, (long long)took);
+}
+
+TEST_CASE(Trace, WhoFindsTheReaderWakesAnother) { each_release(shares); }
+
+/* n goroutines that each have an M to themselves, in a trace whose buffers never fill. */
+static uint64_t writes_of_threads(int release, int n)
+{
+    as_init(&a);
+    int wg = as_object(&a, OBJ_WAITGROUP, 0);
+    int f = as_func(&a, "f", 0, 4);
+    as_plain(&a, OP_LOCKOS);
+    as_plain(&a, OP_GOSCHED);
+    as_obj(&a, OP_WGDONE, wg);
+    as_plain(&a, OP_GOSCHED);
+    as_plain(&a, OP_UNLOCKOS);
+    as_ret(&a);
+    as_func(&a, "main", 0, 4);
+    as_plain(&a, OP_TRACESTART);
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, n);
+    for (int i = 0; i < n; i++)
+        as_go(&a, f, 0, 0);
+    as_obj(&a, OP_WGWAIT, wg);
+    as_plain(&a, OP_TRACESTOP);
+    as_print(&a, "stopped");
+    as_ret(&a);
+    run(release, (struct as_opts){.procs = 1});
+    CHECK_STR(r.out, "stopped");
+    return r.counters[COUNTER_syscalls];
+}
+
+/* What is in unfinished buffers at the end is read as well: that of the one P, since 1.22 that of
+ * each M. */
+static void flushes(int release)
+{
+    uint64_t few = writes_of_threads(release, 2), many = writes_of_threads(release, 6);
+    if (many - few != (release >= 22 ? 4 : 0))
+        FAIL_CASE("go1.%d: 4 more threads are %d more writes", release, (int)(many - few));
+}
+
+TEST_CASE(Trace, EndsWithTheBufferOfEveryM) { each_release(flushes); }

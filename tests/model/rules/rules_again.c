@@ -322,3 +322,64 @@ static void survives_once(struct m *mp)
 }
 
 TEST_CASE(Rules, WhatAPoolKeepsSurvivesOneCollection) { each_release(survives_once); }
+
+/* ---- the reader of a trace ---- */
+
+/* With so many full buffers and such marks, does the scheduler find a reader that waits? To 1.21
+ * for a buffer and at the end; since 1.22 when it was told of work or is behind in a generation
+ * that is flushed; at the end alone only to 1.24, because it would find nothing yet. */
+static bool reader_wanted(bool full, bool told, bool behind, bool ends)
+{
+    if (!prof->trace_generations)
+        return full || ends;
+    return told || behind || (ends && !prof->trace_reader_waits);
+}
+
+static void set_trace(bool full, bool told, bool behind, bool ends, struct g *reader)
+{
+    struct tracer *tr = &rt->trace;
+    a_store(&tr->full[0], full);
+    a_store(&tr->workAvailable, told);
+    a_store(&tr->readerGen, (uint64_t)4);
+    a_store(&tr->flushedGen, (uint64_t)(behind ? 4 : 3));
+    a_store(&tr->shutdown, ends);
+    a_store(&tr->reader, reader);
+}
+
+static void wants_reader(struct m *mp)
+{
+    struct g *gp = g_of(Gwaiting);
+    (void)mp;
+    for (int bits = 0; bits < 16; bits++) {
+        bool full = bits & 1, told = bits & 2, behind = bits & 4, ends = bits & 8;
+        bool wanted = reader_wanted(full, told, behind, ends);
+        set_trace(full, told, behind, ends, NULL);
+        CHECK(traceReader() == NULL); /* it does not wait */
+        set_trace(full, told, behind, ends, gp);
+        CHECK_EQ(traceReader() == gp, wanted);
+        CHECK_EQ(a_peek(&rt->trace.reader) == NULL, wanted); /* nobody finds it twice */
+    }
+}
+
+TEST_CASE(Rules, TheReaderOfATraceIsFoundWhenThereIsSomething) { each_release(wants_reader); }
+
+/* ReadTrace's unlockf: the reader shows itself, and looks once more for what came after its last
+ * look and before it could be found. */
+static void parks_reader(struct m *mp)
+{
+    struct g *gp = g_of(Gwaiting);
+    (void)mp;
+    for (int bits = 0; bits < 16; bits++) {
+        bool full = bits & 1, told = bits & 2, behind = bits & 4, ends = bits & 8;
+        bool stays = !reader_wanted(full, told, behind, ends);
+        set_trace(full, told, behind, ends, NULL);
+        CHECK_EQ(reader_parks(gp, NULL), stays);
+        CHECK_EQ(a_peek(&rt->trace.reader) == gp, stays);
+    }
+}
+
+TEST_CASE(Rules, TheReaderOfATraceLooksOnceMoreBeforeItSleeps)
+{
+    for (int release = 20; release <= 27; release++) /* before, it shows itself under the lock */
+        world(release, PROCS, &(struct vm_opts){0}, parks_reader);
+}
