@@ -131,8 +131,8 @@ int gmpsim_run_set(gmpsim_run *r, const char *name, uint64_t value)
         *small = (int32_t)value;
     if (large != NULL)
         *large = (int64_t)value;
-    if (large == &r->o.quota_us)
-        r->o.nquotas = 0;
+    if (strcmp(name, "quota_us") == 0)
+        r->o.nquotas = 0; /* one for the whole run */
     return GMPSIM_OK;
 }
 
