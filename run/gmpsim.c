@@ -108,6 +108,8 @@ int gmpsim_run_set(gmpsim_run *r, const char *name, uint64_t value)
 {
     int32_t *small = NULL;
     int64_t *large = NULL;
+    if (r == NULL)
+        return GMPSIM_BAD;
     if (strcmp(name, "seed") == 0)
         r->o.seed = value;
     else if (strcmp(name, "procs") == 0)
@@ -131,7 +133,7 @@ int gmpsim_run_set(gmpsim_run *r, const char *name, uint64_t value)
         *small = (int32_t)value;
     if (large != NULL)
         *large = (int64_t)value;
-    if (strcmp(name, "quota_us") == 0)
+    if (large == &r->o.quota_us)
         r->o.nquotas = 0; /* one for the whole run */
     return GMPSIM_OK;
 }
