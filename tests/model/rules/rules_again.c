@@ -101,6 +101,21 @@ static void one_is_enough(struct m *mp)
 
 TEST_CASE(Rules, AnExtraMIsMadeOnlyWhereThereIsNone) { each_release(one_is_enough); }
 
+/* proc.go dropm: since 1.22 the M must not find the P it left in its last call. */
+static void forgets_its_p(struct m *mp)
+{
+    (void)mp;
+    newextram();
+    struct m *extra = getExtraM();
+    struct g *gp = extra->lockedg;
+    needm(extra, gp);
+    uint32_t tick = extra->syscalltick;
+    dropm(extra, gp);
+    CHECK_EQ(tick - extra->syscalltick, prof->release >= 22);
+}
+
+TEST_CASE(Rules, AnExtraMThatIsGivenBackForgetsItsP) { each_release(forgets_its_p); }
+
 /* Since 1.21 extra Ms are not counted; but while one is made it is none yet. */
 static void one_too_many(struct m *mp)
 {
