@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "replay/recorder.h"
-#include "replay/rows.h"
-#include "replay/store.h"
+#include "store/recorder.h"
+#include "store/rows.h"
+#include "store/store.h"
 #include "run/run.h"
 
 enum { ROWS = 400000, BATCH = 65536, COLUMNS = 6, MANY = 100, REPS = 5, GS = 20000 };

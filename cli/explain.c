@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "run/analysis.h"
+#include "sim/base/alloc.h"
 
 enum { NS = 1000, OTHERS_MAX = 6, PAUSES_MAX = 3, LINES_MAX = 400, MS_MAX = UINT16_MAX + 1 };
 
@@ -129,7 +130,7 @@ static const char *const reasons[] = {
 static struct lane *lane(struct watch *w, uint32_t p)
 {
     if (p >= w->nlanes) {
-        w->lanes = run_grow(w->lanes, (p + 1) * sizeof *w->lanes);
+        w->lanes = x_grow(w->lanes, (p + 1) * sizeof *w->lanes);
         for (size_t i = w->nlanes; i <= p; i++)
             w->lanes[i] = (struct lane){.idle = true};
         w->nlanes = p + 1;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/progress.h"
-#include "run/map.h"
+#include "sim/base/alloc.h"
 
 enum { AT_ONCE_MAX = 256, LOOK_EVERY_MS = 250 };
 
@@ -39,7 +39,7 @@ static bool write_all(int fd, const void *data, size_t size)
 
 static _Noreturn void child_main(const struct jobs *j, size_t index, int fd)
 {
-    void *result = run_alloc(j->size);
+    void *result = x_alloc(j->size);
     bool ok = j->task(j->arg, index, result) && write_all(fd, result, j->size);
     fflush(NULL);
     _exit(ok ? 0 : 1);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/report.h"
+#include "sim/base/alloc.h"
 
 static const char *const counter_names[COUNTER_COUNT] = {
 #define COUNTER(name, what) #name,
@@ -97,7 +98,7 @@ static cJSON *left_json(const struct run_result *r)
 
 static void add_output(cJSON *o, const struct run_result *r)
 {
-    char *text = run_alloc(r->out_size + 1);
+    char *text = x_alloc(r->out_size + 1);
     memcpy(text, r->out, r->out_size);
     cJSON_AddStringToObject(o, "output", text);
     free(text);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/out.h"
-#include "run/map.h"
+#include "sim/base/alloc.h"
 #include "run/window.h"
 
 enum { RING_SHOWN = 16, TIMERS_SHOWN = 8 };
@@ -182,7 +182,7 @@ static cJSON *queue_json(const uint64_t *goids, size_t n)
 static cJSON *timers_json(int32_t id, size_t n)
 {
     cJSON *list = cJSON_CreateArray();
-    struct look_timer *timers = run_alloc(n * sizeof *timers);
+    struct look_timer *timers = x_alloc(n * sizeof *timers);
     look_timers(id, timers, n);
     for (size_t i = 0; i < n; i++) {
         cJSON *o = cJSON_CreateObject();
@@ -201,7 +201,7 @@ static cJSON *p_json(int32_t id)
     struct look_p p;
     cJSON *o = cJSON_CreateObject();
     look_p(id, &p);
-    uint64_t *ring = run_alloc(p.ring * sizeof *ring);
+    uint64_t *ring = x_alloc(p.ring * sizeof *ring);
     number(o, "id", id);
     cJSON_AddStringToObject(o, "status", p.status);
     number(o, "m", p.m);
@@ -259,7 +259,7 @@ void look_print_json(const struct look_what *what, int64_t now_ns)
     number(o, "procs", s.procs);
     number(o, "idle_ps", s.npidle);
     number(o, "spinning_ms", s.nmspinning);
-    uint64_t *queue = run_alloc((size_t)s.globrunq * sizeof *queue);
+    uint64_t *queue = x_alloc((size_t)s.globrunq * sizeof *queue);
     cJSON_AddItemToObject(o, "global_queue",
                           queue_json(queue, look_globrunq(queue, (size_t)s.globrunq)));
     free(queue);

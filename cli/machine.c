@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "scenarios/json.h"
-#include "sim/virt/costs_json.h"
+#include "sim/base/alloc.h"
+#include "store/costs_json.h"
 #include "sim/virt/limits.h"
 
 enum {
@@ -133,7 +134,7 @@ static void load_costs(struct machine *m, struct run_opts *o)
     struct failure f = {0};
     if (m->costs == NULL)
         return;
-    m->table = run_alloc(sizeof *m->table);
+    m->table = x_alloc(sizeof *m->table);
     if (!costs_load(&f, m->costs, m->table))
         cli_fail(&f);
     o->costs = &m->table->costs;

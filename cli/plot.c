@@ -7,7 +7,7 @@
 
 #include "cli/out.h"
 #include "cli/progress.h"
-#include "replay/store.h"
+#include "store/store.h"
 
 enum { STEPS_BETWEEN_LOOKS = 100000 }; /* of SQLite's virtual machine */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/out.h"
-#include "replay/store.h"
+#include "store/store.h"
 
 static struct store *open_store(const char *path)
 {

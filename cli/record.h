@@ -6,8 +6,8 @@
 
 #include "cli/machine.h"
 #include "cli/progress.h"
-#include "replay/export.h"
-#include "replay/store.h"
+#include "store/export.h"
+#include "store/store.h"
 
 /* Where records go; all may be NULL. */
 struct outputs {

@@ -10,6 +10,7 @@
 #include "cli/out.h"
 #include "cli/report.h"
 #include "scenarios/gengo.h"
+#include "sim/base/alloc.h"
 
 enum { PATH_LEN = 4096, DEPTH_MAX = 8 };
 
@@ -30,7 +31,7 @@ static void add(struct library *l, const char *path)
 {
     if (l->count == l->room) {
         l->room = l->room != 0 ? l->room * 2 : 64;
-        l->paths = run_grow(l->paths, l->room * sizeof *l->paths);
+        l->paths = x_grow(l->paths, l->room * sizeof *l->paths);
     }
     l->paths[l->count++] = strdup(path);
 }

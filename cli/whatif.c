@@ -9,8 +9,9 @@
 #include "cli/jobs.h"
 #include "cli/out.h"
 #include "cli/report.h"
-#include "replay/store.h"
-#include "replay/whatif.h"
+#include "sim/base/alloc.h"
+#include "store/store.h"
+#include "store/whatif.h"
 
 enum { AXIS_MAX = 64, CELLS_MAX = 100000, PPM = 1000000 };
 
@@ -410,7 +411,7 @@ int verb_whatif(const struct verb *v, int argc, char **argv)
     struct jobs j = {.count = g.cells * (size_t)g.runs,
                      .at_once = (int)g.jobs,
                      .size = size,
-                     .results = run_alloc(g.cells * (size_t)g.runs * size),
+                     .results = x_alloc(g.cells * (size_t)g.runs * size),
                      .what = "whatif",
                      .task = run_cell,
                      .arg = &g};

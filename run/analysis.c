@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/alloc.h"
+
 enum { PS_PER_NS = 1000, GROUPS_FIXED = 1 }; /* group 0: the runtime's goroutines */
 static const size_t arena_max = (size_t)8 << 30;
 
@@ -31,7 +33,7 @@ const char *analysis_group_name(const struct program *p, uint32_t index)
 
 static struct hist *new_hist(struct analysis *a)
 {
-    struct hist *h = run_alloc(sizeof *h);
+    struct hist *h = x_alloc(sizeof *h);
     hist_init(h, &a->arena, HIST_SAMPLES_DEFAULT);
     return h;
 }
@@ -55,8 +57,8 @@ bool analysis_init(struct analysis *a, const struct program *program, struct fai
     a->program = program;
     gtable_init(&a->gs, sizeof(struct goroutine));
     a->ngroups = GROUPS_FIXED + program->ngroups + program->nfuncs;
-    a->groups = run_alloc(a->ngroups * sizeof *a->groups);
-    a->span_stats = run_alloc(program->nspans * sizeof *a->span_stats);
+    a->groups = x_alloc(a->ngroups * sizeof *a->groups);
+    a->span_stats = x_alloc(program->nspans * sizeof *a->span_stats);
     for (uint32_t i = 0; i < program->nspans; i++)
         a->span_stats[i] = (struct run_span){.name = program->spans[i], .latency = new_hist(a)};
     hist_init(&a->runq_wait, &a->arena, HIST_SAMPLES_DEFAULT);
@@ -86,7 +88,7 @@ static struct pclock *p_of(struct analysis *a, uint32_t id, uint64_t now)
 {
     if (id >= a->nps) {
         size_t n = (size_t)id + 1;
-        a->ps = run_grow(a->ps, n * sizeof *a->ps);
+        a->ps = x_grow(a->ps, n * sizeof *a->ps);
         for (size_t i = a->nps; i < n; i++)
             a->ps[i] = (struct pclock){.since = now, .state = PC_IDLE};
         a->nps = n;

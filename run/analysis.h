@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 #include "model/prog.h"
-#include "run/gtable.h"
-#include "run/map.h"
+#include "sim/base/gtable.h"
+#include "sim/base/map.h"
 #include "scenarios/result.h"
 #include "sim/base/event.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/map.h"
+#include "sim/base/alloc.h"
 #include "run/run.h"
 #include "scenarios/expect.h"
 
@@ -48,7 +48,7 @@ static gmpsim_scenario *wrap(struct scenario *s, const struct failure *f, char *
         say(error, f);
         return NULL;
     }
-    gmpsim_scenario *w = run_alloc(sizeof *w);
+    gmpsim_scenario *w = x_alloc(sizeof *w);
     w->s = s;
     return w;
 }
@@ -81,7 +81,7 @@ const char *gmpsim_scenario_name(const gmpsim_scenario *s) { return s->s->name; 
 
 gmpsim_run *gmpsim_run_new(const gmpsim_scenario *s)
 {
-    gmpsim_run *r = run_alloc(sizeof *r);
+    gmpsim_run *r = x_alloc(sizeof *r);
     r->s = s->s;
     (void)run_opts_of(NULL, s->s, 0, &r->o); /* the loader has checked profile and rules */
     return r;
@@ -176,7 +176,7 @@ int gmpsim_run_go(gmpsim_run *r, char *error)
     r->has_result = true;
     r->complaint_text[0] = 0;
     r->complaints = scenario_check(r->s, r->o.profile.release, q, complain, r);
-    r->out = run_alloc(q->out_size + 1);
+    r->out = x_alloc(q->out_size + 1);
     memcpy(r->out, q->out, q->out_size);
     if (q->end != RUN_BROKEN && q->end != RUN_LIMIT)
         return GMPSIM_OK;

@@ -8,7 +8,7 @@
 
 #include "model/api.h"
 #include "model/runtime2.h"
-#include "run/map.h"
+#include "sim/base/alloc.h"
 #include "run/run.h"
 #include "run/window.h"
 
@@ -32,7 +32,7 @@ static void take_new_gs(const struct runtime *w)
     for (; gp != NULL; gp = gp->alllink) {
         if (gs.count == gs.room) {
             gs.room = gs.room * 2 + 64;
-            gs.items = run_grow(gs.items, gs.room * sizeof *gs.items);
+            gs.items = x_grow(gs.items, gs.room * sizeof *gs.items);
         }
         gs.items[gs.count++] = gs.last = gp;
     }

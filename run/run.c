@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "run/window.h"
+#include "sim/base/alloc.h"
 #include "sim/virt/limits.h"
 
 static const uint64_t no_limit = UINT64_MAX;
@@ -67,7 +68,7 @@ static void keep(struct run_text *t, const char *text, size_t size)
 {
     if (t->size + size > t->room) {
         t->room = (t->size + size) * 2 + 1024;
-        t->text = run_grow(t->text, t->room);
+        t->text = x_grow(t->text, t->room);
     }
     memcpy(t->text + t->size, text, size);
     t->size += size;
@@ -331,7 +332,7 @@ static void fill_times(struct run *r)
     q->runq_wait = &a->runq_wait;
     q->runnable_max = a->runnable_max;
     q->runnable_area = a->runnable_area;
-    q->groups = run_alloc(a->ngroups * sizeof *q->groups);
+    q->groups = x_alloc(a->ngroups * sizeof *q->groups);
     for (size_t i = 0; i < a->ngroups; i++)
         if (a->groups[i].created > 0)
             q->groups[q->ngroups++] = a->groups[i];

@@ -8,7 +8,8 @@
 #include "model/api.h"
 #include "model/runtime2.h"
 #include "model/statusname.h"
-#include "run/map.h"
+#include "sim/base/alloc.h"
+#include "sim/base/map.h"
 #include "run/run.h"
 
 static const char *const reasons[] = {
@@ -75,7 +76,7 @@ static int by_when(const void *a, const void *b)
 size_t look_timers(int32_t id, struct look_timer *out, size_t max)
 {
     const struct timers *ts = &run_core()->runtime()->allp[id]->timers;
-    struct look_timer *all = run_alloc(ts->n * sizeof *all);
+    struct look_timer *all = x_alloc(ts->n * sizeof *all);
     for (uint32_t i = 0; i < ts->n; i++) {
         const struct timer *t = ts->heap[i].timer;
         char name[LOOK_NAME_SIZE];
@@ -191,7 +192,7 @@ static size_t kind_number(struct listing *l, const struct program *p, const stru
         return s->a;
     if (l->nkinds == l->kinds_room) {
         l->kinds_room = l->kinds_room != 0 ? l->kinds_room * 2 : 16;
-        l->kinds = run_grow(l->kinds, l->kinds_room * sizeof *l->kinds);
+        l->kinds = x_grow(l->kinds, l->kinds_room * sizeof *l->kinds);
     }
     map_put(&l->known, where, rest)->a = (uint32_t)l->nkinds;
     l->kinds[l->nkinds] = kind_of(p, gp);
@@ -211,7 +212,7 @@ static void list_g(struct listing *l, const struct program *p, const struct g *g
 static struct run_g *list_end(struct listing *l)
 {
     size_t size = l->count * sizeof *l->gs, kinds = l->nkinds * sizeof *l->kinds;
-    l->gs = run_grow(l->gs, size + kinds);
+    l->gs = x_grow(l->gs, size + kinds);
     struct run_g_kind *at = (struct run_g_kind *)(l->gs + l->count);
     if (l->nkinds > 0)
         memcpy(at, l->kinds, kinds);
@@ -249,7 +250,7 @@ struct run_g *look_gs(const struct program *program, bool system, size_t *count)
     size_t n = 0;
     for (const struct g *gp = allgs; gp != NULL; gp = gp->alllink)
         n += is_listed(gp, system);
-    l.gs = run_alloc(n * sizeof *l.gs);
+    l.gs = x_alloc(n * sizeof *l.gs);
     for (const struct g *gp = allgs; gp != NULL; gp = gp->alllink) {
         if (is_listed(gp, system))
             list_g(&l, program, gp);

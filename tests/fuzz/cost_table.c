@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/virt/costs_json.h"
+#include "store/costs_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,6 +9,6 @@ build=$1
 python3 -c '
 import json, re, sys
 files = {e["file"] for e in json.load(open(sys.argv[1] + "/compile_commands.json"))}
-ours = re.compile(r"/(model|sim|scenarios|run|replay|plots|cli)/[^ ]*[.]c$")
+ours = re.compile(r"/(model|sim|scenarios|run|store|replay|plots|cli)/[^ ]*[.]c$")
 print("\n".join(sorted(f for f in files if ours.search(f) and "/tests/" not in f)))
 ' "$build" | xargs -r -n 4 -P "$(nproc)" clang-tidy --quiet -p "$build" 2>/dev/null

@@ -31,7 +31,7 @@ ARROWS = {
     "sim/explore": ["sim/virt", "sim/base"],
     "scenarios": MODEL_WINDOW + ["sim/base"],
     "run": ["include", "model", "sim/base", "sim/virt", "sim/traced", "scenarios"],
-    "replay": MODEL_WINDOW + ["sim/base", "scenarios", "run"],
+    "store": MODEL_WINDOW + ["sim/base", "sim/virt/costs.h", "scenarios", "run"],
     "plots": [],
     "cli": ["*"],
     "tests": ["*"],

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/virt/costs_json.h"
+#include "store/costs_json.h"
 
 static struct cost_table table;
 static struct failure failure;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sim/virt/costs_json.h"
+#include "store/costs_json.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>

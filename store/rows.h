@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef GMPSIM_REPLAY_ROWS_H
-#define GMPSIM_REPLAY_ROWS_H
+#ifndef GMPSIM_STORE_ROWS_H
+#define GMPSIM_STORE_ROWS_H
 
 /* Rows from memory into SQLite, as fast as plain SQLite takes them: an array is shown to it as a
  * virtual table and copied by one INSERT ... SELECT, so that there is no step and no binding per

@@ -2,7 +2,7 @@
 /* Goal: the table of goroutines is a table, and forgets those that ended. Method: random operations
  * beside an array that cannot be wrong; then a long row of goroutines of which few live. */
 #include "harness.h"
-#include "run/gtable.h"
+#include "sim/base/gtable.h"
 
 enum { GOIDS = 400, STEPS = 100000, LONG = 1000000 };
 

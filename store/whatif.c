@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "replay/whatif.h"
+#include "store/whatif.h"
 
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
 
-#include "replay/store_int.h"
+#include "store/store_int.h"
 
 static const char *const sql =
     "INSERT INTO whatif(grid, scenario, file, profile, procs, cpus, quota_us, seed, verdict,"

@@ -139,7 +139,8 @@ class Case(unittest.TestCase):
         empty = os.path.join(self.folder, "empty")
         os.makedirs(empty, exist_ok=True)
         db = sqlite3.connect(os.path.join(self.folder, "old.db"))
-        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "store_v1.sql"),
+        here = os.path.dirname(os.path.abspath(__file__))
+        with open(os.path.join(here, "..", "store", "store_v1.sql"),
                   encoding="utf-8") as f:
             db.executescript(f.read())
         db.close()

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef GMPSIM_REPLAY_STORE_INT_H
-#define GMPSIM_REPLAY_STORE_INT_H
+#ifndef GMPSIM_STORE_STORE_INT_H
+#define GMPSIM_STORE_STORE_INT_H
 
 /* Shared inside of the store. */
 
-#include "replay/store.h"
+#include "store/store.h"
 
 /* Puts what SQLite says last into words. */
 void store_error_(struct store *s, struct failure *f);

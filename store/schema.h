@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef GMPSIM_REPLAY_SCHEMA_H
-#define GMPSIM_REPLAY_SCHEMA_H
+#ifndef GMPSIM_STORE_SCHEMA_H
+#define GMPSIM_STORE_SCHEMA_H
 
 #include <stdbool.h>
 

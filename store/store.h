@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef GMPSIM_REPLAY_STORE_H
-#define GMPSIM_REPLAY_STORE_H
+#ifndef GMPSIM_STORE_STORE_H
+#define GMPSIM_STORE_STORE_H
 
 /* Runs in a SQLite file (docs/store.md has the tables).
  *

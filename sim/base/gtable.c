@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "run/gtable.h"
+#include "sim/base/gtable.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/map.h"
+#include "sim/base/alloc.h"
 
 enum { CHUNK = 64, ROOM_MIN = 64 };
 
@@ -34,7 +34,7 @@ static void grow(struct gtable *t, size_t index)
     size_t room = t->room != 0 ? t->room : ROOM_MIN;
     while (room <= index)
         room *= 2;
-    t->chunks = run_grow(t->chunks, room * sizeof(struct gchunk *));
+    t->chunks = x_grow(t->chunks, room * sizeof(struct gchunk *));
     memset(t->chunks + t->room, 0, (room - t->room) * sizeof(struct gchunk *));
     t->room = room;
 }
@@ -46,7 +46,7 @@ void *gtable_put(struct gtable *t, uint32_t goid)
         grow(t, i);
     struct gchunk *c = t->chunks[i];
     if (c == NULL) {
-        c = t->chunks[i] = run_grow(NULL, sizeof *c + CHUNK * t->size);
+        c = t->chunks[i] = x_grow(NULL, sizeof *c + CHUNK * t->size);
         c->used = 0;
     }
     if ((c->used & bit(goid)) == 0) {

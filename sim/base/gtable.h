@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef GMPSIM_RUN_GTABLE_H
-#define GMPSIM_RUN_GTABLE_H
+#ifndef GMPSIM_SIM_BASE_GTABLE_H
+#define GMPSIM_SIM_BASE_GTABLE_H
 
 /* What somebody keeps of every living goroutine, by goid: an entry of a fixed size each. Goids are
  * handed out nearly in order, so entries lie in chunks of 64 and a chunk goes back to malloc when

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "replay/export.h"
+#include "store/export.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "run/analysis.h"
+#include "sim/base/alloc.h"
 
 enum { NS = 1000, BUFFER = 1 << 20, PID_PS = 1, PID_SPANS = 2 };
 
@@ -219,11 +220,11 @@ struct export *export_open(struct failure *f, const char *path, enum export_kind
         fail(f, E_IO, "%s: %s", path, strerror(errno));
         return NULL;
     }
-    struct export *e = run_alloc(sizeof *e);
+    struct export *e = x_alloc(sizeof *e);
     *e = (struct export){.out = out, .path = strdup(path), .kind = kind, .program = program};
     gtable_init(&e->gs, sizeof(struct drawn_g));
     if (out != stdout) {
-        e->buffer = run_alloc(BUFFER);
+        e->buffer = x_alloc(BUFFER);
         setvbuf(out, e->buffer, _IOFBF, BUFFER);
     }
     if (kind == EXPORT_CHROME) {

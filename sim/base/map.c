@@ -1,24 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "run/map.h"
+#include "sim/base/map.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "sim/base/fail.h"
-
-static void *checked(void *p)
-{
-    if (p == NULL) {
-        fputs("gmpsim: the system has no more memory\n", stderr);
-        exit(EXIT_USAGE);
-    }
-    return p;
-}
-
-void *run_alloc(size_t size) { return checked(calloc(1, size != 0 ? size : 1)); }
-
-void *run_grow(void *p, size_t size) { return checked(realloc(p, size != 0 ? size : 1)); }
+#include "sim/base/alloc.h"
 
 static size_t hash(uint64_t key, uint32_t key2)
 {
@@ -48,7 +33,7 @@ static void grow(struct map *m)
 {
     struct map old = *m;
     m->capacity = old.capacity != 0 ? old.capacity * 2 : 64;
-    m->slots = run_alloc(m->capacity * sizeof *m->slots);
+    m->slots = x_alloc(m->capacity * sizeof *m->slots);
     for (size_t i = 0; i < old.capacity; i++)
         if (old.slots[i].used)
             *probe(m, old.slots[i].key, old.slots[i].key2) = old.slots[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef GMPSIM_REPLAY_EXPORT_H
-#define GMPSIM_REPLAY_EXPORT_H
+#ifndef GMPSIM_STORE_EXPORT_H
+#define GMPSIM_STORE_EXPORT_H
 
 /* Records as text files, written while the world runs.
  *

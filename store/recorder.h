@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef GMPSIM_REPLAY_RECORDER_H
-#define GMPSIM_REPLAY_RECORDER_H
+#ifndef GMPSIM_STORE_RECORDER_H
+#define GMPSIM_STORE_RECORDER_H
 
 /* Event records into rows: states of goroutines and Ps become transitions with the time spent in
  * the state before. A row holds up to CHAIN_LENGTH transitions of one goroutine or P, one after the
@@ -10,9 +10,9 @@
 #include <stdbool.h>
 
 #include "model/prog.h"
-#include "replay/rows.h"
-#include "run/gtable.h"
-#include "run/map.h"
+#include "store/rows.h"
+#include "sim/base/gtable.h"
+#include "sim/base/map.h"
 #include "sim/base/event.h"
 
 enum { CHAIN_LENGTH = 4 };

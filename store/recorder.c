@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "replay/recorder.h"
+#include "store/recorder.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "run/analysis.h"
+#include "sim/base/alloc.h"
 
 enum { NONE = -1, NS = 1000, END_AT_ONCE = 65536 };
 
@@ -177,8 +178,8 @@ enum { P_IDLE, P_RUNNING, P_SYSCALL };
 static struct chain *p_of(struct recorder *r, size_t p)
 {
     if (p >= r->nps) {
-        r->ps = run_grow(r->ps, (p + 1) * sizeof *r->ps);
-        r->stalls = run_grow(r->stalls, (p + 1) * sizeof *r->stalls);
+        r->ps = x_grow(r->ps, (p + 1) * sizeof *r->ps);
+        r->stalls = x_grow(r->stalls, (p + 1) * sizeof *r->stalls);
         for (size_t i = r->nps; i <= p; i++) {
             r->ps[i] = (struct chain){.state = P_IDLE};
             r->stalls[i] = (struct stall){.open = false};

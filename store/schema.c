@@ -2,14 +2,14 @@
 /* The tables, as a list of steps from one version to the next: PRAGMA user_version counts them.
  * g_transitions and p_transitions have the columns that sqlprof gives to recorded Go traces, and a
  * run's number in front. */
-#include "replay/schema.h"
+#include "store/schema.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "replay/recorder.h"
-#include "replay/store.h"
+#include "store/recorder.h"
+#include "store/store.h"
 
 #define RUN "run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE, "
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "replay/store.h"
+#include "store/store.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
@@ -9,10 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "replay/recorder.h"
-#include "replay/schema.h"
-#include "replay/summary.h"
-#include "replay/store_int.h"
+#include "sim/base/alloc.h"
+#include "store/recorder.h"
+#include "store/schema.h"
+#include "store/summary.h"
+#include "store/store_int.h"
 
 enum { BUSY_MS = 5000, PATH_ROOM = 4096, QUEUE_MAX = 32, SAMPLE_FIELDS = 10, PS_PER_NS = 1000 };
 
@@ -170,7 +171,7 @@ static bool open_as(struct store *s, struct failure *f, const char *name, enum s
 static char *immutable(const char *path)
 {
     static const char head[] = "file:", tail[] = "?immutable=1";
-    char *name = run_alloc(sizeof head + 3 * strlen(path) + sizeof tail), *to = name;
+    char *name = x_alloc(sizeof head + 3 * strlen(path) + sizeof tail), *to = name;
     to += sprintf(to, "%s", head);
     for (const char *p = path; *p != 0; p++)
         to += sprintf(to, strchr("%?#", *p) != NULL ? "%%%02X" : "%c", (unsigned char)*p);
@@ -200,7 +201,7 @@ struct store *store_open(struct failure *f, const char *path, enum store_mode mo
 {
     if (!is_old_enough(f))
         return NULL;
-    struct store *s = run_alloc(sizeof *s);
+    struct store *s = x_alloc(sizeof *s);
     struct failure inner = {0};
     s->path = strdup(path);
     bool ok = open_as(s, &inner, path, mode);
@@ -325,7 +326,7 @@ static struct batch *lock_batch(struct writer *w, size_t count)
         w->spare = b->next;
     } else {
         size_t room = count > EVENT_BATCH_COUNT ? count : EVENT_BATCH_COUNT;
-        b = run_grow(NULL, sizeof *b + room * sizeof b->recs[0]);
+        b = x_grow(NULL, sizeof *b + room * sizeof b->recs[0]);
         b->room = room;
     }
     return b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "replay/summary.h"
+#include "store/summary.h"
 
 #include <inttypes.h>
 #include <sqlite3.h>

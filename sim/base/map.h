@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef GMPSIM_RUN_MAP_H
-#define GMPSIM_RUN_MAP_H
+#ifndef GMPSIM_SIM_BASE_MAP_H
+#define GMPSIM_SIM_BASE_MAP_H
 
 /* A hash map from a 64-bit number and a small one to two words: open spans by (key, span). Open
  * addressing; its memory comes from malloc, and running out of it ends the process. Nothing depends
@@ -28,9 +28,5 @@ struct map_slot *map_find(const struct map *m, uint64_t key, uint32_t key2);
 struct map_slot *map_put(struct map *m, uint64_t key, uint32_t key2);
 void map_take(struct map *m, struct map_slot *s);
 void map_release(struct map *m);
-
-/* malloc and realloc that end the process with a message in place of returning NULL. */
-void *run_alloc(size_t size);
-void *run_grow(void *p, size_t size);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "replay/rows.h"
+#include "store/rows.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "run/map.h"
+#include "sim/base/alloc.h"
 
 struct rows_table {
     sqlite3_vtab base;
@@ -125,7 +125,7 @@ void *rows_add(struct rows *r)
 {
     if (r->count == r->room) {
         r->room = r->room != 0 ? r->room * 2 : 4096;
-        r->data = run_grow(r->data, r->room * r->size);
+        r->data = x_grow(r->data, r->room * r->size);
     }
     return r->data + r->count++ * r->size;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef GMPSIM_REPLAY_WHATIF_H
-#define GMPSIM_REPLAY_WHATIF_H
+#ifndef GMPSIM_STORE_WHATIF_H
+#define GMPSIM_STORE_WHATIF_H
 
 /* Runs of a grid: what is kept of each, in one block of memory that can go through a pipe. */
 
-#include "replay/store.h"
+#include "store/store.h"
 
 enum { WHATIF_POINTS = 5 }; /* p50, p90, p99, p99.9, max */
 

@@ -2,7 +2,7 @@
 /* Goal: the map is a map. Method: random operations beside an array that cannot be wrong; the keys
  * are few, so that chains form and holes are filled again. */
 #include "harness.h"
-#include "run/map.h"
+#include "sim/base/map.h"
 
 enum { KEYS = 300, STEPS = 200000 };
 
