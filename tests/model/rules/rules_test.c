@@ -814,3 +814,4 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 /* The other parts: one translation unit, because the model is inside it. */
 #include "rules_late.c"
 #include "rules_again.c"
+#include "rules_edges.c"
