@@ -32,9 +32,8 @@ enum finding_kind {
 struct world_opts {
     const struct profile *profile;
     const struct program *program;
-    int32_t procs; /* GOMAXPROCS; 0: the release's default for this host */
-    int32_t
-        procs_max; /* largest GOMAXPROCS that the program may set; 0: the larger of procs and 64 */
+    int32_t procs;         /* GOMAXPROCS; 0: the release's default for this host */
+    int32_t procs_max;     /* the largest one that the program may set; 0: 64, or procs if larger */
     int64_t schedtrace_ns; /* GODEBUG=schedtrace; 0: none */
     bool scheddetail;
     void (*print)(void *arg, const char *text,

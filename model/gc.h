@@ -3,11 +3,12 @@
  * whom it stops. There are no objects: the heap is a number of bytes, of which the program says how
  * many stay reachable. Included by runtime2.h.
  *
- *   gcpacer.c  how much work, how many workers, which P runs one          (mgcpacer.go)
- *   gcwork.c   marking: workers, assists, credit                          (mgc.go, mgcmark.go)
- *   gc.c       the cycle: start, mark termination, sweep, triggers        (mgc.go, mgcsweep.go,
- * proc.go forcegchelper) malloc.c   allocation: the P's cache, the central list, the trigger
- * (malloc.go, mcache.go)
+ *   gcpacer.c  how much work, how many workers, which P runs one  (mgcpacer.go)
+ *   gcwork.c   marking: workers, assists, credit                  (mgc.go, mgcmark.go)
+ *   gc.c       the cycle: start, mark termination, sweep,         (mgc.go, mgcsweep.go,
+ *              triggers                                            proc.go forcegchelper)
+ *   malloc.c   allocation: the P's cache, the central list,       (malloc.go, mcache.go)
+ *              the trigger
  */
 #ifndef MODEL_GC_H
 #define MODEL_GC_H

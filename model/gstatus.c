@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* G status: one 32-bit word, changed only by CAS along the edges below; Gscan locks it.
  *
- *   Gidle -> Gdead -> Grunnable <-> Grunning -> Gwaiting -> Grunnable      newproc1, execute,
- * park_m, ready Grunning <-> Gsyscall -> Grunnable                                    entersyscall,
- * exitsyscall Grunning -> Gdead                                                     gdestroy
- *   Grunning <-> Gcopystack                                               stack growth by the owner
- *   Grunning -> Gscan|Gpreempted -> Gpreempted -> Gwaiting                preemptPark, suspendG
- *   Gwaiting -> Grunning                                                  the end of a pseudo-wait,
- * coroutine switch Gwaiting <-> Gleaked, Gdeadextra <-> Gsyscall                         leak
- * detection, extra Ms (1.26+) */
+ *   edge                                                    who
+ *   Gidle -> Gdead -> Grunnable <-> Grunning -> Gwaiting    newproc1, execute, park_m
+ *   Gwaiting -> Grunnable                                   ready
+ *   Grunning <-> Gsyscall -> Grunnable                      entersyscall, exitsyscall
+ *   Grunning -> Gdead                                       gdestroy
+ *   Grunning <-> Gcopystack                                 stack growth by the owner
+ *   Grunning -> Gscan|Gpreempted -> Gpreempted -> Gwaiting  preemptPark, suspendG
+ *   Gwaiting -> Grunning                                    end of a pseudo-wait, coroutine switch
+ *   Gwaiting <-> Gleaked, Gdeadextra <-> Gsyscall           leak detection, extra Ms (1.26+) */
 #include "runtime2.h"
 
 #define TO(s) (uint16_t)(1u << (s))

@@ -3,10 +3,13 @@
  *
  * tristate, <=1.23 (lock_futex.go): key 0 free, 1 locked, 2 locked and maybe somebody sleeps.
  * spinbit, >=1.24 (lock_spinbit.go): one word
- *     bit 0 locked   bit 1 a sleeper may exist   bit 8 one M spins   bit 9 the list of sleepers is
- * being changed bits 10..      1 + id of the M on top of the LIFO of sleepers (Go: its address) At
- * most one M spins per lock; an unlock that sees a spinner wakes nobody, except one time in 16 and
- * for sched.lock. */
+ *     bit 0      locked
+ *     bit 1      a sleeper may exist
+ *     bit 8      one M spins
+ *     bit 9      the list of sleepers is being changed
+ *     bits 10..  1 + id of the M on top of the LIFO of sleepers (Go: its address)
+ *   At most one M spins per lock; an unlock that sees a spinner wakes nobody, except one time in
+ *   16 and for sched.lock. */
 #include "runtime2.h"
 
 enum {

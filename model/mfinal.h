@@ -6,7 +6,7 @@
  *   live      ... in another span
  *   unswept   a marking is over that began later: the object's span waits for the sweeper
  *   queued    the object's span was swept: for the finalizer goroutine (mfinal.c), or in a block
- * for the cleanup goroutines (mcleanup.c, 1.25+)
+ *             for the cleanup goroutines (mcleanup.c, 1.25+)
  *
  * Only a program that has any has this record; in others nobody looks for queued ones.
  * Included by runtime2.h. */

@@ -2,13 +2,16 @@
 /* defer, panic, recover, Goexit (panic.go).
  *
  * Deferred calls are a stack per G, each with the frame that deferred it. Three things run them,
- * and the frame kind of the running call says which, so that its return knows how to go on: a
- * function returns   those of its frame; then the return itself a panic              from the top
- * of the stack, whatever the frame, until one recovers; then the function that deferred the
- *                        recovering call returns to its caller (the rest of its deferred calls
- * first), with result 0 Goexit               all of them; then the G ends Panics nest: a panic in a
- * deferred call goes on with the deferred calls below. Recovering one ends those that began in the
- * frames thrown away; if a Goexit is among them, it starts again. */
+ * and the frame kind of the running call says which, so that its return knows how to go on:
+ *
+ *   a function returns  those of its frame; then the return itself
+ *   a panic             from the top of the stack, whatever the frame, until one recovers; then
+ *                       the function that deferred the recovering call returns to its caller (the
+ *                       rest of its deferred calls first), with result 0
+ *   Goexit              all of them; then the G ends
+ *
+ * Panics nest: a panic in a deferred call goes on with the deferred calls below. Recovering one
+ * ends those that began in the frames thrown away; if a Goexit is among them, it starts again. */
 #include "objs.h"
 #include "statusname.h"
 

@@ -4,7 +4,9 @@
  *
  *   idlepMask bit   set and cleared with the stack; a thief skips idle Ps
  *   timerpMask bit  set when a P leaves the stack (it may add timers any moment), cleared when one
- * without timers enters it There is no lock-free way onto or off the stack. */
+ *                   without timers enters it
+ *
+ * There is no lock-free way onto or off the stack. */
 #include "runtime2.h"
 
 /* proc.go pMask. */

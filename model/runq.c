@@ -2,10 +2,11 @@
 /* A P's run queue: a bounded ring with one producer and many consumers, and runnext in front of it.
  *
  * Who may do what: only the owner stores runqtail and sets runnext non-zero; anybody may CAS
- * runqhead forward and CAS runnext to zero. runqhead and runqtail are uint32 and wrap; 0 <= tail -
- * head <= ring_len always. store-rel(tail) publishes the slots before it    pairs with
- * load-acq(tail) in runqgrab cas-rel(head) commits the reads before it        pairs with
- * load-acq(head) in runqput (a slot may be reused)
+ * runqhead forward and CAS runnext to zero. runqhead and runqtail are uint32 and wrap;
+ * 0 <= tail - head <= ring_len always. The barriers and their partners:
+ *
+ *   store-rel(tail) publishes the slots before it   load-acq(tail) in runqgrab
+ *   cas-rel(head) commits the reads before it       load-acq(head) in runqput: a slot may be reused
  *
  * gp->owner is limbo: between leaving one place and entering the next, a runnable G is known to one
  * M alone. It is cleared before the store that publishes the G: afterwards the G may be another

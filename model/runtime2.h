@@ -2,9 +2,10 @@
 /* G, M, P and the scheduler as data (runtime2.go). Everything lives in the world's arena; pointers
  * never reach a record.
  *
- *   G   Gidle -> Gdead -> Grunnable <-> Grunning -> Gwaiting -> Grunnable;  Grunning <-> Gsyscall;
- * casgstatus has the table M   no status word: (p, curg, spinning, on midle?, lockedg, note) is its
- * state P   Pidle <-> Prunning [<-> Psyscall, <=1.25] -> Pgcstop -> Pidle;  Pdead after procresize
+ *   G   Gidle -> Gdead -> Grunnable <-> Grunning -> Gwaiting -> Grunnable; Grunning <-> Gsyscall;
+ *       gstatus.c has the table
+ *   M   no status word: (p, curg, spinning, on midle?, lockedg, note) is its state
+ *   P   Pidle <-> Prunning [<-> Psyscall, <=1.25] -> Pgcstop -> Pidle; Pdead after procresize
  *
  * A field declared ATOMIC is read or written by Ms that do not own it. A plain field belongs to the
  * M that runs the G, to the M itself, to the M that holds the P, or to the holder of the lock named

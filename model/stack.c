@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames of a G's program, on the G's own stack of words.
  *
- *   fp - 2   where to return: pc | func << 32         fp - 1   caller's fp | result register << 32
- * | frame kind << 40 fp ..    the function's registers The first frame has no header. The stack is
- * the G's inline registers until it does not fit; then a block of twice the size, up to Go's "stack
- * overflow". Go grows by copying under the status Gcopystack, which somebody who scans the G waits
- * for. */
+ *   fp - 2   where to return: pc | func << 32
+ *   fp - 1   caller's fp | result register << 32 | frame kind << 40
+ *   fp ..    the function's registers
+ *
+ * The first frame has no header. The stack is the G's inline registers until it does not fit; then
+ * a block of twice the size, up to Go's "stack overflow". Go grows by copying under the status
+ * Gcopystack, which somebody who scans the G waits for. */
 #include "objs.h"
 
 enum { FRAME_HDR = 2, STACK_ORDER_MIN = 4, STACK_ORDERS = 32 };

@@ -6,8 +6,8 @@
  *   and    := cmp ("&&" cmp)*             term   := unary (("*" | "/" | "%") unary)*
  *   cmp    := sum (("==" | "!=" | "<" | "<=" | ">" | ">=") sum)?
  *   unary  := ("-" | "!") unary | primary
- *   primary:= number | duration | name | name ".C" | name ".Done" | name ".Err" | call "(" ... ")"
- * | "(" or ")"
+ *   primary:= number | duration | name | name ".C" | name ".Done" | name ".Err"
+ *           | call "(" ... ")" | "(" or ")"
  *
  * && and || evaluate both sides: no expression has an effect, except rand(). */
 #include <stdio.h>

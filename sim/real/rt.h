@@ -2,8 +2,11 @@
 /*
  * A world on real threads: set up, run, look, tear down. The shape is that of sim/virt/vm.h.
  *
- *     rt_init(&failure, &opts);  rt_start(&m0->host, fn, arg);  why = rt_run(timeout_ns);  ...
- * rt_free();
+ *     rt_init(&failure, &opts);
+ *     rt_start(&m0->host, fn, arg);
+ *     why = rt_run(timeout_ns);
+ *     ...
+ *     rt_free();
  *
  * One world at a time, and one controlling thread: the one that called rt_init. It is never a
  * thread of the world. rt_run returns when every thread of the world has ended and been joined,

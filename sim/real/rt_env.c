@@ -8,8 +8,8 @@
  * blocking poll to report: a ready descriptor or a break. A poll that does not block leaves the
  * break alone, as a blocked poller must get it.
  *
- *     env.lock guards everything here. It is held for a few instructions, and never while a
- * callback runs.
+ * env.lock guards everything here. It is held for a few instructions, and never while a callback
+ * runs.
  */
 #include "rt_int.h"
 

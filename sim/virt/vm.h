@@ -33,9 +33,8 @@ struct vm_sched_opts {
     int64_t latency_ns;     /* every runnable thread runs once in this time (6 ms) */
     int64_t granularity_ns; /* ... but a slice is not shorter than this (0.75 ms) */
     int64_t wakeup_ns;      /* a woken thread preempts if it is behind by more than this (1 ms) */
-    int64_t
-        tick_ns; /* slices and quotas are looked at on multiples of this (1: exactly when due) */
-    bool scale_by_cpus; /* multiply the first three by 1 + log2(min(cpus, 8)), as Linux does */
+    int64_t tick_ns;        /* slices and quotas are looked at on multiples of this (1: when due) */
+    bool scale_by_cpus;     /* multiply the first three by 1 + log2(min(cpus, 8)), as Linux does */
 };
 
 /* From this moment on the group has another quota. */
@@ -56,8 +55,8 @@ struct vm_opts {
     enum cost_port port;
     enum vm_ties ties;
     const struct costs *costs; /* NULL: costs_builtin */
-    uint32_t
-        threads_max; /* alive at once; 0: VM_THREADS_ALIVE_MAX. A small one makes saving cheaper */
+    /* Threads alive at once; 0: VM_THREADS_ALIVE_MAX. A small one makes saving cheaper. */
+    uint32_t threads_max;
     uint32_t noise_permille; /* wake latencies vary by up to this share, from the seed; 0: none */
     uint32_t records_batch;  /* records per call of the sink; 0: EVENT_BATCH_COUNT */
     event_sink_fn *sink;     /* event records go here; NULL: records off */

@@ -3,10 +3,14 @@
  * What the files of sim/virt share; sim/explore uses it too (threads, futexes, stacks and time are
  * the same there, only who goes next is another question).
  *
- *   sched.c   who goes next: points, events, the run loop       ready.c   the tree of threads that
- * have a CPU thread.c  start, end, signals, bursts, sleeps               futex.c   futexes cpu.c
- * host CPUs and their fair scheduler                quota.c   CPU bandwidth control env.c
- * callbacks, descriptors, memory, seeds             world.c   init, statistics, saving
+ *   sched.c   who goes next: points, events, the run loop
+ *   ready.c   the tree of threads that have a CPU
+ *   thread.c  start, end, signals, bursts, sleeps
+ *   futex.c   futexes
+ *   cpu.c     host CPUs and their fair scheduler
+ *   quota.c   CPU bandwidth control
+ *   env.c     callbacks, descriptors, memory, seeds
+ *   world.c   init, statistics, saving
  *
  * States of a thread (enum vm_state) and who moves it:
  *

@@ -6,8 +6,9 @@
  *   sc     Lamport 1979; Alglave, Maranget, Tautschnig, "Herding cats", TOPLAS 2014, section 4.8
  *   tso    Owens, Sarkar, Sewell, "A better x86 memory model", TPHOLs 2009; herd's x86tso.cat
  *   arm64  Deacon, aarch64.cat, section B2.3 of the Arm ARM; Pulte et al., "Simplifying ARM
- * concurrency", POPL 2018, with [range([A];amo;[L])]; po of the present text (a successful CASAL
- * orders like a full barrier) ppc64  "Herding cats", figures 17, 18 and 25; herd's ppc.cat
+ *          concurrency", POPL 2018, with [range([A];amo;[L])]; po of the present text (a
+ *          successful CASAL orders like a full barrier)
+ *   ppc64  "Herding cats", figures 17, 18 and 25; herd's ppc.cat
  *
  * A candidate: what every load reads from (rf), the order of stores per location (co), and which
  * CAS succeeds. Values follow. A relation is an array of rows of bits.
