@@ -36,9 +36,9 @@ struct world_opts {
     int32_t procs_max;     /* the largest one that the program may set; 0: 64, or procs if larger */
     int64_t schedtrace_ns; /* GODEBUG=schedtrace; 0: none */
     bool scheddetail;
-    void (*print)(void *arg, const char *text,
-                  size_t size); /* the program's prints; NULL: nowhere */
-    void (*sched_line)(void *arg, const char *text, size_t size); /* SCHED lines */
+    /* The program's prints, and the SCHED lines; NULL: nowhere. */
+    void (*print)(void *arg, const char *text, size_t size);
+    void (*sched_line)(void *arg, const char *text, size_t size);
     void *arg;
 };
 
@@ -69,8 +69,8 @@ enum core_plant {
 
 struct core {
     const char *host;
-    struct hostm *(*init)(const struct world_opts *o,
-                          void **arg); /* gives m0; allocates from the host's arena */
+    /* Gives m0; allocates from the host's arena. */
+    struct hostm *(*init)(const struct world_opts *o, void **arg);
     void (*run_m0)(void *arg);
     void (*sighandler)(void *arg);
     struct runtime *(*runtime)(

@@ -5,7 +5,13 @@
  * At least one of sendq and recvq is empty, but for an unbuffered channel on which one G both sends
  * and receives in one select. qcount > 0: recvq is empty. qcount < dataqsiz: sendq is empty. The
  * lock is dropped before goready, always. */
+#include "chan.h"
+#include "gqueue.h"
+#include "lock.h"
+#include "lockrank.h"
 #include "objs.h"
+#include "panic.h"
+#include "park.h"
 
 static void chan_init(struct hchan *c, int64_t size)
 {

@@ -15,7 +15,10 @@
  *   wired      an M's P points back, unless one of the two is being taken apart
  *   conserved  with everybody asleep or computing, no G waits beside an idle P that nobody is about
  *              to use */
-#include "interp.h"
+#include "check.h"
+#include "checkwait.h"
+#include "gstatus.h"
+#include "runq.h"
 
 static const char *check_status(void)
 {

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* checkdead: is there anybody left who could ever run? Called whenever an M goes idle, under
  * sched.lock. */
-#include "interp.h"
+#include "checkdead.h"
+#include "api.h"
+#include "gstatus.h"
+#include "mp.h"
+#include "panic.h"
 
 static int32_t checkdead_waiting(void)
 {

@@ -7,6 +7,7 @@
  *   looked up channels (from the G's sudogs), timers, poll descriptors, coroutines, the
  *             collector's own
  *   none      for ever: nil channels, empty selects; and who runs on g0 and calls itself waiting */
+#include "checkwait.h"
 #include "netpoll.h"
 #include "objs.h"
 #include "statusname.h"

@@ -3,7 +3,11 @@
  * runs in a goroutine of its own. Go locks each context by a mutex and cancels children in the
  * random order of a map; here one lock guards all trees for the moment of a change, and children go
  * in the order of their creation. */
+#include "context.h"
+#include "chan.h"
+#include "lock.h"
 #include "objs.h"
+#include "panic.h"
 
 enum { CTX_OK, CTX_CANCELED, CTX_DEADLINE };
 

@@ -2,7 +2,14 @@
 /* Coroutines (coro.go) and iter.Pull on top of them (iter/iter.go). A switch runs the other G at
  * once on the same M, in the same slice, without a queue. c.gp is the one of the two that does not
  * run. */
+#include "coro.h"
+#include "gstatus.h"
+#include "newproc.h"
 #include "objs.h"
+#include "panic.h"
+#include "park.h"
+#include "runq.h"
+#include "stack.h"
 
 /* coro.go coroswitch_m, on g0. exiting: the running G is over. */
 static void coro_check_thread(const struct coroutine *c, const struct m *mp, bool locked)

@@ -10,7 +10,16 @@
  * order, a thread without a bound M finds the one it had. Outside of callbacks an M that is not
  * bound has its G in Gdeadextra (Gdead up to 1.25); the G is locked to its M for ever, by
  * lockedInt. */
+#include "extram.h"
+#include "gstatus.h"
+#include "mp.h"
+#include "newproc.h"
+#include "note.h"
 #include "objs.h"
+#include "oslock.h"
+#include "park.h"
+#include "stack.h"
+#include "syscall.h"
 
 enum { EXTRAM_LOCKED = 1, EXTRAM_ID = 2 };
 

@@ -2,6 +2,11 @@
 /* Operations on descriptors: internal/poll.FD over the poller. A G that parks leaves in gp->opobj
  * the descriptor and in gp->opval which operation it is in. */
 #include "netpoll.h"
+#include "lock.h"
+#include "lockrank.h"
+#include "park.h"
+#include "sema.h"
+#include "syscall.h"
 
 enum { /* fdMutex.state */
        FD_CLOSED = 1,

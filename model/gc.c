@@ -4,7 +4,21 @@
  * runtime.GC, or the forced-GC helper; the last worker ends the cycle. gcsema is held for the whole
  * cycle, worldsema around the stops; up to 1.14 there is no gcsema and worldsema is held all the
  * time. */
+#include "gomaxprocs.h"
+#include "gqueue.h"
+#include "gstatus.h"
+#include "lock.h"
+#include "lockrank.h"
+#include "newproc.h"
+#include "note.h"
 #include "objs.h"
+#include "oslock.h"
+#include "park.h"
+#include "pool.h"
+#include "proc.h"
+#include "sema.h"
+#include "spin.h"
+#include "stw.h"
 
 enum { SPAN_BYTES = 8192, SWEEP_BATCH = 10 };
 enum { STW_SWEEP_TERM = 2, STW_MARK_TERM = 3 };

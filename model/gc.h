@@ -91,6 +91,10 @@ struct gcController {
     ATOMIC(int64_t) hidden;  /* bytes to scan that nobody knows yet (gc_fanout) */
 };
 
+enum { ROOT_BYTES_PER_G = 1024, ASSIST_MAX = 1 << 30 };
+/* Ratios of marking to allocating are fixed-point numbers. */
+enum { RATIO_ONE = 1 << 16 };
+
 struct p;
 struct g;
 enum opres;
@@ -101,12 +105,12 @@ static enum opres gc_enable(struct g *gp); /* runtime.main: starts the system go
 static void gc_p_init(struct p *pp);
 static void gc_p_destroy(struct p *pp);
 static inline bool gc_blacken(void); /* marking is on */
-static COLD struct g *gc_findRunnableWorker(struct p *pp,
-                                            int64_t *now); /* made runnable, in limbo */
+/* Made runnable, in limbo. */
+static COLD struct g *gc_findRunnableWorker(struct p *pp, int64_t *now);
 static bool gc_shouldScheduleWorker(struct p *pp);
 static struct g *gc_idleWorker(struct p *pp); /* step 11: still waiting */
-static struct g *gc_checkIdleNoP(
-    struct p **pp); /* step 15c: still waiting; *pp taken from the idle list */
+/* Step 15c: still waiting; *pp taken from the idle list. */
+static struct g *gc_checkIdleNoP(struct p **pp);
 static inline void gc_releaseNextWorker(struct p *pp); /* 1.26+ */
 static bool gc_assignWaitingWorker(struct p *pp, int64_t now);
 static void gc_sysmon(int64_t now);             /* periodic GC */
@@ -117,4 +121,29 @@ static enum opres gc_alloc(struct g *gp, int64_t bytes, bool live); /* mallocgc 
 static void gc_free(int64_t bytes); /* live memory becomes garbage */
 static enum opres runtime_GC(struct g *gp);
 static enum opres runtime_leakProfile(struct g *gp); /* leak.c */
+
+/* ---- gc.c for the others ---- */
+static bool trigger_test(enum gcTrigger kind, int64_t n);
+static enum opres gcStart(struct g *gp, enum gcTrigger kind, int64_t n);
+static enum opres gcMarkDone(struct g *gp);
+static void ragged_barrier(struct g *gp, void (*fn)(struct p *), enum waitreason reason);
+
+/* ---- gcpacer.c for the others ---- */
+static int64_t mul_div(int64_t x, int64_t y, int64_t z);
+static void gc_commit(void);
+static void gc_revise(void);
+static void gc_startCycle(enum gcTrigger trigger);
+static COLD void workers_push(struct g *gp);
+static bool gc_work_left(void);
+static void markWorkerStop(enum gcMarkWorkerMode mode);
+
+/* ---- gcwork.c for the others ---- */
+static void bound_worker_dismiss(struct p *pp);
+static void started_send(void);
+static enum opres gcAssistAlloc(struct g *gp);
+
+/* ---- leak.c for the others ---- */
+static void leaks_start(void);
+static bool leaks_more(void);
+
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How much marking there is to do, who may do it, and which P runs a worker next (mgcpacer.go). */
-#include "interp.h"
+#include "gstatus.h"
+#include "lock.h"
+#include "park.h"
+#include "pidle.h"
 
-enum { HEAP_MIN = 4 << 20, ROOT_BYTES_PER_G = 1024 };
-
-/* Ratios of marking to allocating are fixed-point numbers. */
-enum { RATIO_ONE = 1 << 16 };
+enum { HEAP_MIN = 4 << 20 };
 
 /* x * y / z, none of them negative; heaps of terabytes have room. */
 static int64_t mul_div(int64_t x, int64_t y, int64_t z) { return (int64_t)((__int128)x * y / z); }

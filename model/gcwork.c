@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Marking: background workers and assists take bytes from one pool and spend time on them. */
-#include "interp.h"
+#include "globrunq.h"
+#include "gqueue.h"
+#include "gstatus.h"
+#include "lock.h"
+#include "mp.h"
+#include "newproc.h"
+#include "note.h"
+#include "park.h"
+#include "preempt.h"
+#include "proc.h"
+#include "rand.h"
+#include "runq.h"
+#include "spin.h"
 
 enum {
     DRAIN_BYTES = 16 << 10,    /* taken at once: what gcDrain does between two looks at its flags */
     IDLE_CHECK_BYTES = 100000, /* idleCheckThreshold */
     CREDIT_SLACK = 2000,       /* gcCreditSlack */
-    OVER_ASSIST = 64 << 10,    /* gcOverAssistWork */
-    ASSIST_MAX = 1 << 30
+    OVER_ASSIST = 64 << 10     /* gcOverAssistWork */
 };
 
 static void gcBeginWork(void) { a_add(&rt->gc.active, 1); }

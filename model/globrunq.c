@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The global run queue: a FIFO under sched.lock, whose length anybody may peek at as a hint. */
-#include "runtime2.h"
+#include "globrunq.h"
+#include "gqueue.h"
+#include "runq.h"
 
 static void globrunq_resized(void) { a_store_rlx(&sched->runqsize, sched->runq.size); }
 

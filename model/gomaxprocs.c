@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GOMAXPROCS: its default, runtime.GOMAXPROCS(n), and since 1.25 its following of the CPU quota. */
+#include "gomaxprocs.h"
+#include "api.h"
+#include "gqueue.h"
+#include "lock.h"
+#include "newproc.h"
 #include "objs.h"
+#include "park.h"
+#include "sema.h"
+#include "spin.h"
+#include "stw.h"
 
 /* cgroup_linux.go adjustCgroupGOMAXPROCS: the quota rounded up, at least 2, and never above the
  * CPUs. */

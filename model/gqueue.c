@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lists of Gs by schedlink: gQueue is FIFO, gList is LIFO (proc.go). A G is on at most one. */
-#include "runtime2.h"
+#include "gqueue.h"
 
 static bool gQueue_empty(const struct gQueue *q) { return q->head == NULL; }
 

@@ -10,7 +10,7 @@
  *   Grunning -> Gscan|Gpreempted -> Gpreempted -> Gwaiting  preemptPark, suspendG
  *   Gwaiting -> Grunning                                    end of a pseudo-wait, coroutine switch
  *   Gwaiting <-> Gleaked, Gdeadextra <-> Gsyscall           leak detection, extra Ms (1.26+) */
-#include "runtime2.h"
+#include "gstatus.h"
 
 #define TO(s) (uint16_t)(1u << (s))
 static const uint16_t gstatus_next[12] = {

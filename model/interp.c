@@ -9,8 +9,30 @@
  * Preemption: instructions that stand for a call of a function with a stack check look at
  * stackguard0, as the prologue does. A jump backwards is a safe point for a signal, a CPU burst is
  * one all the time; the rest is not. */
-#include "objs.h"
+#include "interp.h"
+#include "api.h"
+#include "chan.h"
+#include "context.h"
+#include "coro.h"
+#include "extram.h"
+#include "gomaxprocs.h"
+#include "lock.h"
 #include "netpoll.h"
+#include "newproc.h"
+#include "objs.h"
+#include "oslock.h"
+#include "panic.h"
+#include "park.h"
+#include "pool.h"
+#include "preempt.h"
+#include "print.h"
+#include "select.h"
+#include "sema.h"
+#include "stack.h"
+#include "sync.h"
+#include "syscall.h"
+#include "trace.h"
+#include "weighted.h"
 
 static int64_t amount(const struct g *gp, uint8_t reg, int64_t imm)
 {

@@ -14,7 +14,10 @@
  */
 #include <string.h>
 
+#include "gqueue.h"
+#include "gstatus.h"
 #include "objs.h"
+#include "sema.h"
 
 struct leaks {
     uint64_t *code, *objects; /* bits: an instruction that may be reached, a handle */

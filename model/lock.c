@@ -10,7 +10,10 @@
  *     bits 10..  1 + id of the M on top of the LIFO of sleepers (Go: its address)
  *   At most one M spins per lock; an unlock that sees a spinner wakes nobody, except one time in
  *   16 and for sched.lock. */
-#include "runtime2.h"
+#include "lock.h"
+#include "lockrank.h"
+#include "park.h"
+#include "rand.h"
 
 enum {
     LOCKED = 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lock ranks (lockrank.go, lockrank_on.go): which locks may be held while another one is taken. Go
  * checks this only when built for it; here every acquisition is checked. */
-#include "runtime2.h"
+#include "lockrank.h"
 
 /* The parts that lockrank.def puts its lists together from, by the order they are of. */
 #define R(name) (UINT64_C(1) << lockRank##name)

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Allocation: from the P's cache without a lock, from the central list under one when it is empty,
  * from the heap when large. Size classes are left out: the cache is a number of bytes. */
+#include "lock.h"
+#include "mp.h"
 #include "objs.h"
+#include "panic.h"
+#include "park.h"
 
 enum { MCACHE_BYTES = 8192, LARGE_BYTES = 32 << 10 };
 /* The machine of a scenario has so much memory: a heap beyond it is the end, as in mheap.grow. */

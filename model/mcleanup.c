@@ -4,7 +4,13 @@
  * stack for a number of goroutines: at most one to four Ps. An M that looks for work wakes as many
  * as there are blocks (findRunnable, step 6), and leaves word how many more are needed; these are
  * made by the next AddCleanup. */
+#include "gqueue.h"
+#include "lock.h"
+#include "lockrank.h"
+#include "newproc.h"
 #include "objs.h"
+#include "park.h"
+#include "spin.h"
 
 static void cleanups_init(struct cleanupQueue *q)
 {

@@ -2,14 +2,18 @@
 /* runtime.SetFinalizer, the queue that sweeping fills, and the one goroutine that empties it
  * (mfinal.go). Nobody wakes that goroutine when something is queued: an M that looks for work finds
  * the flags set (findRunnable, step 6) and puts it into its own runnext, ahead of everybody. */
+#include "lock.h"
+#include "lockrank.h"
+#include "mp.h"
+#include "newproc.h"
 #include "objs.h"
+#include "park.h"
+#include "stack.h"
 
 enum {
     SPECIALS_PER_SPAN = 128, /* objects of 64 bytes */
     FIN_BLOCK = 101          /* finalizers of one finBlock */
 };
-enum { fingCreated = 1, fingRunningFinalizer = 2, fingWait = 4, fingWake = 8 };
-
 /* ---- specials ---- */
 
 static bool program_has_specials(const struct program *p)

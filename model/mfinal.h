@@ -72,6 +72,8 @@ struct finalizers {
     struct cleanupQueue cleanups;
 };
 
+enum { fingCreated = 1, fingRunningFinalizer = 2, fingWait = 4, fingWake = 8 };
+
 enum { SWEEP_DRAINED = 1 << 30 }; /* of finalizers.sweeping */
 
 struct insn;
@@ -91,4 +93,16 @@ static void cleanups_init(struct cleanupQueue *q);
 static void cleanup_enqueue(struct special *s, struct p *pp);
 static bool cleanups_needWake(void);
 static void cleanups_wake(void);
+
+/* ---- mcleanup.c for the others ---- */
+static struct cleanupBlock *block_at(struct cleanupQueue *q, uint32_t id);
+static enum opres op_cleanup(struct g *gp, const struct insn *in);
+
+/* ---- mfinal.c for the others ---- */
+static void addspecial(struct g *gp, const struct insn *in, bool cleanup);
+static void special_call(struct g *gp, struct special *s, enum frame_kind kind);
+static void special_goroutine(struct g *gp);
+static void createfing(void);
+static enum opres op_finalizer(struct g *gp, const struct insn *in);
+
 #endif

@@ -4,12 +4,6 @@
  * models live side by side in one program, and so that the compiler sees through the seam: on real
  * threads the code is that of hand-written atomics. */
 #include "api.h"
-#include "runtime2.h"
-#include "step.h"
-#include "interp.h"
-#include "objs.h"
-#include "netpoll.h"
-#include "proc.h"
 
 #include "gqueue.c"
 #include "gstatus.c"
@@ -40,7 +34,7 @@
 #include "timer.c"
 #include "timesleep.c"
 #include "netpoll.c"
-#include "env.c"
+#include "arrivals.c"
 #include "fd.c"
 #include "objs.c"
 #include "stack.c"
@@ -48,7 +42,8 @@
 #include "chan.c"
 #include "select.c"
 #include "sync.c"
-#include "syncx.c"
+#include "pool.c"
+#include "weighted.c"
 #include "extram.c"
 #include "panic.c"
 #include "coro.c"

@@ -5,7 +5,18 @@
  *   woken:      startm / startlockedm / startTheWorld set nextp, then wake the note
  *   end:        mexit, only for an M whose locked G exits
  * midle is a LIFO under sched.lock: the M that slept last is woken first. */
-#include "runtime2.h"
+#include "mp.h"
+#include "api.h"
+#include "checkdead.h"
+#include "interp.h"
+#include "lock.h"
+#include "note.h"
+#include "park.h"
+#include "pidle.h"
+#include "proc.h"
+#include "runq.h"
+#include "spin.h"
+#include "sysmon.h"
 
 static int64_t mcount(void) { return sched->mnext - sched->nmfreed; }
 

@@ -2,11 +2,11 @@
 /* The network poller: netpoll.go, netpoll_epoll.go (Linux). The picture of the words rg and wg is
  * in netpoll.h. */
 #include "netpoll.h"
+#include "gqueue.h"
+#include "lock.h"
+#include "park.h"
 
-enum {
-    NETPOLL_BATCH_MAX = 128, /* the largest of profile.c */
-    FD_SYSCALL_NS = 300
-}; /* what read(2) and write(2) do for a small message, an estimate */
+enum { NETPOLL_BATCH_MAX = 128 }; /* the largest of profile.c */
 
 /* bits of pollDesc.atomicInfo */
 enum { pollClosing = 1, pollExpiredReadDeadline = 4, pollExpiredWriteDeadline = 8 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The network poller (netpoll.go, netpoll_epoll.go) and what feeds it (env.c: arrival processes of
- * descriptors).
+/* The network poller (netpoll.go, netpoll_epoll.go) and what feeds it (arrivals.c: how work arrives
+ * at descriptors).
  *
  * A descriptor is an object of the program; its fd is the dense index below nfd. Words rg and wg,
  * each:
@@ -73,6 +73,8 @@ struct pollfd {
 
 enum { FD_CHUNK = 256, FD_CHUNKS_MAX = 4096 }; /* at most 2^20 descriptors, as the hosts */
 
+enum { FD_SYSCALL_NS = 300 }; /* what read(2) and write(2) do for a small message, an estimate */
+
 struct netpoll {
     struct mutex initlock;
     ATOMIC(uint32_t) inited;
@@ -96,28 +98,39 @@ static bool netpollAnyWaiters(void);
 static void netpollAdjustWaiters(int32_t delta);
 static void netpollBreak(void);
 static void netpollGenericInit(void);
-static void wakeNetPoller(int64_t when); /* spin.c */
 
 /* ---- for programs. When an operation is over its result is in gp->opval: 0, or for a read the
  * number of the request; -1 (closed) and -2 (deadline) otherwise. A read leaves the request's
  * arrival time in gp->param. ---- */
-static struct pollfd *netpoll_open(
-    int32_t arrivals); /* index of the arrival process, -1: none. NULL: too many */
-static enum opres netpoll_wait_op(struct g *gp, struct pollfd *fd,
-                                  enum poll_mode mode); /* POLL_R or POLL_W */
-static enum opres netpoll_read_op(
-    struct g *gp, struct pollfd *fd); /* FD.Read: parks while read(2) finds nothing */
+/* Index of the arrival process, -1: none. NULL: too many. */
+static struct pollfd *netpoll_open(int32_t arrivals);
+/* POLL_R or POLL_W. */
+static enum opres netpoll_wait_op(struct g *gp, struct pollfd *fd, enum poll_mode mode);
+/* FD.Read: parks while read(2) finds nothing. */
+static enum opres netpoll_read_op(struct g *gp, struct pollfd *fd);
 static enum opres netpoll_write_op(struct g *gp, struct pollfd *fd); /* FD.Write of an answer */
 /* FD.Close: wakes its users and waits until they are gone. */
 static enum opres netpoll_close_op(struct g *gp, struct pollfd *fd);
-static void netpoll_set_deadline(struct pollfd *fd, int64_t d,
-                                 enum poll_mode mode); /* in d ns; d < 0: none */
+/* In d ns; d < 0: none. */
+static void netpoll_set_deadline(struct pollfd *fd, int64_t d, enum poll_mode mode);
 
-/* env.c */
+/* arrivals.c */
 static void env_init(struct pollfd *fd, int32_t arrivals);
 static void env_begin(struct pollfd *fd); /* its arrivals start */
 static bool env_take(struct envfd *e, uint64_t *request, int64_t *when);
 static bool env_readable(struct envfd *e);
 static void env_answered(struct pollfd *fd);
+
+/* ---- fd.c for the others ---- */
+static enum poll_mode op_mode(const struct g *gp);
+
+/* ---- netpoll.c for the others ---- */
+static struct pollfd *fd_of(int32_t fd);
+static int64_t netpollcheckerr(struct pollDesc *pd, enum poll_mode mode);
+static pollword *poll_word(struct pollDesc *pd, enum poll_mode mode);
+static bool netpollblockcommit(struct g *gp, void *word);
+static void pollSetDeadline(struct pollDesc *pd, int64_t d, enum poll_mode mode);
+static void pollUnblock(struct pollDesc *pd);
+static void pollClose(struct pollDesc *pd);
 
 #endif

@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Gs: birth, death and reuse. A dead G goes to its P's free list, 64 of them spill to the global
  * one; structs are never freed. */
-#include "runtime2.h"
+#include "newproc.h"
+#include "gqueue.h"
+#include "gstatus.h"
+#include "lock.h"
+#include "mp.h"
+#include "panic.h"
+#include "park.h"
+#include "proc.h"
+#include "runq.h"
+#include "spin.h"
+#include "stack.h"
 #include "step.h"
+#include "trace.h"
 
 /* proc.go allgadd. */
 static void allgadd(struct g *gp)

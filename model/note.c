@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One-shot notes over a futex (lock_futex.go): a wake before the sleep is not lost, a second wake
  * is an error. */
-#include "runtime2.h"
+#include "note.h"
+#include "syscall.h"
 
 static void noteclear(struct note *n) { a_store_rlx(&n->key, 0); }
 

@@ -2,7 +2,13 @@
 /* The table of objects: those the program declares, made at the start, and those it makes while it
  * runs. */
 #include "objs.h"
+#include "chan.h"
+#include "extram.h"
+#include "lock.h"
+#include "lockrank.h"
 #include "netpoll.h"
+#include "panic.h"
+#include "pool.h"
 
 /* Where the object of a handle is: chunk k has the handles 1 + 64 * (2^k - 1) and so many more. */
 static inline uint32_t object_chunk(uint64_t handle, uint64_t *place)

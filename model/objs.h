@@ -7,7 +7,7 @@
  * the holder of the lock is the only one who writes them, so it reads them by a_own. */
 #ifndef MODEL_OBJS_H
 #define MODEL_OBJS_H
-#include "interp.h"
+#include "step.h"
 
 struct waitq {
     ATOMIC(struct sudog *) first;
@@ -187,57 +187,10 @@ static inline void *object_of(struct g *gp, const struct insn *in, uint8_t handl
 
 static int64_t chan_object(int64_t size, struct hchan **c);
 
-/* panic.c. Raising a panic gives OP_DONE: the G goes on in a deferred call, or the world has
- * stopped. */
-enum panic_text {
-#define PANIC_TEXT(name, text) PANIC_##name,
-#include "panics.def"
-#undef PANIC_TEXT
-    PANIC_TEXTS
-};
-static enum opres gopanic(struct g *gp, enum panic_kind kind, int64_t value);
-static enum opres gopanic_text(struct g *gp, enum panic_text t);
-static const char *string_of(int64_t id);
+/* ---- objs.c for the others ---- */
+static const struct object *object_at(uint64_t handle);
+/* After prof, prog and the locks; creates the declared objects. */
+static void objs_world_init(void);
+static enum opres op_make(struct g *gp, const struct insn *in);
 
-/* coro.c: the function of a coroutine's G is over */
-static enum opres coro_returns(struct g *gp);
-static enum opres coro_panicked(struct g *gp);
-static enum opres coro_goexit(struct g *gp);
-
-/* extram.c */
-static bool program_uses_cgo(const struct program *p);
-static void newextram(void);
-static enum opres cgo_foreign(struct g *gp, uint32_t func, int64_t ns, const int64_t *arg,
-                              uint32_t nargs);
-static enum opres foreign_returns(struct g *gp);
-
-/* interp.c: a call from C is over */
-static enum opres cgocallback_done(struct g *gp);
-
-/* chan.c */
-static struct hchan *makechan(int64_t size);
-static enum opres chansend(struct g *gp, struct hchan *c, int64_t ep);
-static enum opres chanrecv(struct g *gp, struct hchan *c);
-static bool chansend_nb(struct hchan *c, int64_t ep, bool *closed); /* closed: the send panics */
-static bool chanrecv_nb(struct hchan *c, int64_t *ep, bool *received);
-static bool selectnbsend(struct hchan *c, int64_t ep);
-static void chan_set_timer(struct hchan *c, struct timer *t);
-static enum opres closechan(struct g *gp, struct hchan *c);
-static void closechan_open(struct hchan *c); /* known to be open and not nil */
-static bool timerchandrain(struct hchan *c);
-static inline void waitq_enqueue(struct waitq *q, struct sudog *s);
-static inline struct sudog *waitq_dequeue(struct waitq *q);
-static void waitq_remove(struct waitq *q, struct sudog *s);
-
-/* sync.c */
-static enum opres mutex_lock(struct g *gp, struct smutex *m);
-static enum opres mutex_unlock(struct g *gp, struct smutex *m);
-
-/* syncx.c */
-static struct pool *pool_make(void);
-
-/* stack.c */
-static void *stackpool_get(uint32_t order);
-static void stackpool_put(void *block, uint32_t order);
-static uint64_t g_rand(struct g *gp);
 #endif

@@ -2,7 +2,14 @@
 /* Goroutines tied to their thread. A locked M runs its locked G and nothing else; scheduling that G
  * always costs one hand-over between threads, and the P travels with it. The locked M waits in
  * stoplockedm, on no list. */
-#include "runtime2.h"
+#include "oslock.h"
+#include "checkdead.h"
+#include "gstatus.h"
+#include "lock.h"
+#include "mp.h"
+#include "note.h"
+#include "runq.h"
+#include "spin.h"
 #include "step.h"
 
 static void dolockOSThread(struct g *gp, struct m *mp)

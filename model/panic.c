@@ -12,8 +12,18 @@
  *
  * Panics nest: a panic in a deferred call goes on with the deferred calls below. Recovering one
  * ends those that began in the frames thrown away; if a Goexit is among them, it starts again. */
+#include "panic.h"
+#include "api.h"
+#include "coro.h"
+#include "extram.h"
+#include "gstatus.h"
+#include "interp.h"
+#include "newproc.h"
 #include "objs.h"
+#include "oslock.h"
+#include "stack.h"
 #include "statusname.h"
+#include "sync.h"
 
 enum { RECORD_ORDER = 4 }; /* 16 words hold a panicRecord, and a deferRecord of 10 arguments */
 _Static_assert(sizeof(struct panicRecord) <= 16 * 8, "fits a block of RECORD_ORDER");
@@ -83,12 +93,6 @@ static bool defers_here(const struct g *gp)
 }
 
 /* ---- the text of a crash ---- */
-
-enum { CRASH_MAX = 1 << 16 };
-struct crash {
-    char *text; /* CRASH_MAX bytes; what does not fit is cut */
-    uint32_t n;
-};
 
 static void crash_text(struct crash *c, const char *s)
 {

@@ -5,7 +5,15 @@
  * A parker has already linked itself on a wait queue and still holds that queue's lock. The lock is
  * dropped by unlockf, on g0, after the status is Gwaiting and after dropg: a waker, who needs the
  * lock, never sees a half parked G. */
+#include "park.h"
+#include "globrunq.h"
+#include "gstatus.h"
+#include "lock.h"
+#include "proc.h"
+#include "runq.h"
+#include "spin.h"
 #include "step.h"
+#include "trace.h"
 
 /* runtime1.go acquirem, releasem. m.locks != 0: not preemptible, and schedule() would be an error.
  */

@@ -7,7 +7,8 @@
  *                   without timers enters it
  *
  * There is no lock-free way onto or off the stack. */
-#include "runtime2.h"
+#include "pidle.h"
+#include "runq.h"
 
 /* proc.go pMask. */
 static bool pMask_read(maskword *mask, int32_t id)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Preemption: a request is a flag and a poisoned stack guard, noticed at the next function
  * prologue; since 1.14 also a signal, which takes the G off its M at almost any instruction. */
-#include "runtime2.h"
+#include "preempt.h"
+#include "gstatus.h"
+#include "park.h"
+#include "proc.h"
 #include "step.h"
 
 static bool async_preempt_on(void) { return prof->async_preempt && prof->async_preempt_off == 0; }
@@ -118,11 +121,6 @@ static bool preemptall(void)
     }
     return any;
 }
-
-struct suspendGState {
-    struct g *gp;
-    bool dead, stopped;
-};
 
 /* What suspendG remembers of the last request, so that it does not signal an M twice for nothing.
  */

@@ -2,7 +2,9 @@
 /* PRINT: formats, and hands the text to whoever embeds the model. It costs nothing: prints are how
  * a run is compared with Go, and must not change it. The record: first string and number of
  * arguments (c = 0), then each argument (c = its position from 1). */
+#include "print.h"
 #include "objs.h"
+#include "panic.h"
 
 static void *world_arg;
 

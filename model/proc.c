@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loop of an M without work: schedule picks the next G, findRunnable knows where to look and
  * when to give up. */
-#include "runtime2.h"
+#include "proc.h"
+#include "globrunq.h"
+#include "gqueue.h"
+#include "gstatus.h"
+#include "lock.h"
+#include "mp.h"
+#include "netpoll.h"
+#include "oslock.h"
+#include "park.h"
+#include "pidle.h"
+#include "runq.h"
+#include "spin.h"
+#include "steal.h"
+#include "stw.h"
+#include "trace.h"
 
 struct found {
     struct g *gp;

@@ -52,10 +52,10 @@ enum object_kind {
     OBJ_ONCE,
     OBJ_SEMA, /* param: size */
     OBJ_POOL,
-    OBJ_VAR,      /* param: first value */
-    OBJ_FD,       /* param: index of its arrival process, -1 none */
-    OBJ_DECLARED, /* the kinds above may be declared or made, those below come from their own
-                     instructions */
+    OBJ_VAR, /* param: first value */
+    OBJ_FD,  /* param: index of its arrival process, -1 none */
+    /* The kinds above may be declared or made, those below come from their own instructions. */
+    OBJ_DECLARED,
     OBJ_TIMER = OBJ_DECLARED,
     OBJ_CONTEXT,
     OBJ_CORO,

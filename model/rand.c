@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The per-M generator behind steal order, select order, treap tickets. Bit exact per release; only
  * the seed is ours. */
-#include "runtime2.h"
+#include "rand.h"
 
 /* stubs.go fastrand, rand.go cheaprand. */
 static uint32_t cheaprand(void)

@@ -12,7 +12,11 @@
  * M alone. It is cleared before the store that publishes the G: afterwards the G may be another
  * M's. In runnext it stays, because between a clearing and the CAS nobody would know the G; whoever
  * takes it from there writes its own. */
-#include "runtime2.h"
+#include "runq.h"
+#include "globrunq.h"
+#include "gqueue.h"
+#include "gstatus.h"
+#include "lock.h"
 
 static void runq_own(struct g *gp) { gp->owner = (int16_t)(getm()->id + 1); }
 static void runq_disown(struct g *gp) { gp->owner = 0; }

@@ -77,6 +77,7 @@ struct note {
 
 typedef ATOMIC(struct g *) gslot;  /* guintptr: a ring slot, runnext */
 typedef ATOMIC(uint32_t) maskword; /* a word of a pMask, a tick */
+typedef maskword semaword; /* a semaphore is its counter; waiters are found by its address */
 
 /* What is rare: out of the way of what is not, which then needs fewer registers. */
 #define COLD __attribute__((noinline, cold))
@@ -226,6 +227,18 @@ struct m {
     uint32_t again[LOCKRANKS]; /* how many of each besides the first */
     uint32_t nagain;           /* of all ranks */
     maskword traced[2];        /* events in its trace buffers (1.22+), by generation */
+};
+
+/* Why a frame was pushed: what its return does. */
+enum frame_kind {
+    FRAME_CALL,
+    FRAME_DEFER,     /* a deferred call while its function returns */
+    FRAME_PANIC,     /* ... while the G panics */
+    FRAME_GOEXIT,    /* ... during Goexit */
+    FRAME_RECOVERED, /* ... of a function whose panic was recovered */
+    FRAME_CGOCB,     /* called from C */
+    FRAME_FINALIZER, /* called by the finalizer goroutine */
+    FRAME_CLEANUP    /* ... by one for cleanups */
 };
 
 #include "timer.h" /* struct timers, needs mutex */

@@ -5,7 +5,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "interp.h"
+#include "schedtrace.h"
+#include "gstatus.h"
+#include "lock.h"
+#include "mp.h"
+#include "print.h"
 
 static void line_print(const char *fmt, ...)
 {

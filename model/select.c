@@ -6,7 +6,14 @@
  * wins. lockorder is the same cases sorted by channel: all channels are locked together, so a
  * select sees one instant. A G that must wait has one sudog per case, chained in lockorder on
  * gp->waiting; the chain is all that survives the park. */
+#include "select.h"
+#include "chan.h"
+#include "lock.h"
 #include "objs.h"
+#include "panic.h"
+#include "park.h"
+#include "rand.h"
+#include "stack.h"
 
 enum { SELECT_INLINE = 16 };
 

@@ -7,7 +7,10 @@
  * last of its chain        all: waitlink = next in the chain, c = address ticket 1 says that the
  * count was handed to the waiter. The model keeps the sudog in gp->waiting in every release; Go
  * does since 1.26. */
+#include "sema.h"
+#include "lock.h"
 #include "objs.h"
+#include "park.h"
 
 /* Go: (address >> 3) % 251. The distance from a fixed object of the arena stands for the address.
  */

@@ -9,7 +9,18 @@
  *   submitter: put G on a queue;  load nmspinning        finder: nmspinning -= 1;  load the queues
  *
  * One of the two sees the other's write (both sequentially consistent): no G is left behind. */
-#include "runtime2.h"
+#include "spin.h"
+#include "globrunq.h"
+#include "gqueue.h"
+#include "gstatus.h"
+#include "lock.h"
+#include "mp.h"
+#include "netpoll.h"
+#include "park.h"
+#include "pidle.h"
+#include "runq.h"
+#include "stw.h"
+#include "trace.h"
 
 static inline void nmspinning_dec(void)
 {

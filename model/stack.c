@@ -8,20 +8,13 @@
  * The first frame has no header. The stack is the G's inline registers until it does not fit; then
  * a block of twice the size, up to Go's "stack overflow". Go grows by copying under the status
  * Gcopystack, which somebody who scans the G waits for. */
+#include "stack.h"
+#include "gstatus.h"
+#include "lock.h"
 #include "objs.h"
+#include "panic.h"
 
 enum { FRAME_HDR = 2, STACK_ORDER_MIN = 4, STACK_ORDERS = 32 };
-
-enum frame_kind {
-    FRAME_CALL,
-    FRAME_DEFER,     /* a deferred call while its function returns */
-    FRAME_PANIC,     /* ... while the G panics */
-    FRAME_GOEXIT,    /* ... during Goexit */
-    FRAME_RECOVERED, /* ... of a function whose panic was recovered */
-    FRAME_CGOCB,     /* called from C */
-    FRAME_FINALIZER, /* called by the finalizer goroutine */
-    FRAME_CLEANUP    /* ... by one for cleanups */
-};
 
 /* Blocks of 2^order words, free ones in a list per size (stack.go stackpool; its per-P caches are
  * left out). */

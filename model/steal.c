@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Looking for work on other Ps. */
-#include "runtime2.h"
+#include "steal.h"
+#include "lock.h"
+#include "pidle.h"
+#include "rand.h"
+#include "runq.h"
 
 struct randomEnum {
     uint32_t i, count, pos, inc;
@@ -42,12 +46,6 @@ static void randomEnum_next(struct randomEnum *e)
     e->i++;
     e->pos = (e->pos + e->inc) % e->count;
 }
-
-struct steal_result {
-    struct g *gp;
-    bool inherit, newWork;
-    int64_t now, pollUntil;
-};
 
 /* Pass 4's look at p2's timers: they ready their Gs on the thief's P. */
 static void steal_timers(struct p *pp, struct p *p2, struct steal_result *r, bool *ran)

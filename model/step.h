@@ -28,26 +28,4 @@ static inline void push_step(struct g *gp, enum step s)
         throw("push_step: too many steps");
     gp->kont[gp->nkont++] = (uint8_t)s;
 }
-
-/* park.c */
-static enum opres gopark(struct g *gp, unlockf_fn unlockf, void *lock, enum waitreason reason);
-static enum opres goparkunlock(struct g *gp, struct mutex *l, enum waitreason reason);
-static inline void goready(struct g *gp); /* ready(next=true) */
-static inline void ready(struct g *gp, bool next);
-static enum opres gosched(struct g *gp); /* runtime.Gosched */
-static enum opres goyield(struct g *gp);
-static enum opres goexit(struct g *gp);
-static inline struct sudog *acquireSudog(void);
-static inline void releaseSudog(struct sudog *s);
-
-/* proc.c */
-static struct g *newproc(uint32_t func, const int64_t *args, uint32_t nargs,
-                         int32_t group); /* go statement */
-
-/* lock.c, note.c */
-static void lock(struct mutex *l);
-static void unlock(struct mutex *l);
-
-/* interp.c */
-static void gogo(struct m *mp); /* runs m.curg until it needs g0 */
 #endif

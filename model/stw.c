@@ -4,7 +4,21 @@
  * stopwait counts the Ps not stopped yet, under sched.lock. A running P stops itself in gcstopm at
  * its next look for work; idle ones and those in system calls are taken. The stopper keeps its own
  * P, marked Pgcstop, and keeps running. */
-#include "runtime2.h"
+#include "stw.h"
+#include "globrunq.h"
+#include "gstatus.h"
+#include "lock.h"
+#include "mp.h"
+#include "netpoll.h"
+#include "newproc.h"
+#include "note.h"
+#include "park.h"
+#include "pidle.h"
+#include "preempt.h"
+#include "runq.h"
+#include "spin.h"
+#include "steal.h"
+#include "syscall.h"
 
 static void stopwait_dec(void)
 {

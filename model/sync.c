@@ -8,7 +8,11 @@
  * new arrivals queue at the tail. bit 0 locked    set by whoever owns it; missed: two owners bit 1
  * woken     somebody is awake and will look: Unlock wakes nobody; set wrongly: a waiter sleeps for
  * ever bit 2 starving  see above; set while the waiter count is 0: nobody clears it */
+#include "sync.h"
 #include "objs.h"
+#include "panic.h"
+#include "runq.h"
+#include "sema.h"
 
 enum { MUTEX_LOCKED = 1, MUTEX_WOKEN = 2, MUTEX_STARVING = 4, MUTEX_SHIFT = 3 };
 enum { RWMUTEX_MAX_READERS = 1 << 30 };

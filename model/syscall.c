@@ -7,8 +7,20 @@
  * >=1.26  The P stays running and wired. Taking it away needs the scan bit of the syscalling G:
  * with it the taker clears the pointers, and the G, which must CAS its status to running first,
  * waits until the bit is gone. In both the way through is free of locks when nobody wants the P. */
-#include "runtime2.h"
+#include "syscall.h"
+#include "globrunq.h"
+#include "gstatus.h"
+#include "lock.h"
+#include "mp.h"
+#include "note.h"
+#include "oslock.h"
+#include "park.h"
+#include "pidle.h"
+#include "proc.h"
+#include "spin.h"
 #include "step.h"
+#include "stw.h"
+#include "trace.h"
 
 static void addGSyscallNoP(struct m *mp)
 {
@@ -39,13 +51,6 @@ static void entersyscall_sysmon(void)
 }
 
 /* ---- >=1.26: taking the P of a G in a system call ---- */
-
-struct syscallingThread {
-    struct g *gp;
-    struct m *mp;
-    struct p *pp;
-    uint32_t status;
-};
 
 /* proc.go setBlockOnExitSyscall. True: t.gp cannot leave its system call until syscalling_resume.
  */

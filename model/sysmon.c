@@ -2,7 +2,21 @@
 /* The monitor: an M without P that takes Ps back from long system calls, asks long-running Gs to
  * yield, polls the network when nobody did, and starts the periodic GC. It sleeps 20 us while it
  * has something to do, up to 10 ms when not. */
-#include "runtime2.h"
+#include "sysmon.h"
+#include "checkdead.h"
+#include "gomaxprocs.h"
+#include "gqueue.h"
+#include "gstatus.h"
+#include "lock.h"
+#include "mp.h"
+#include "netpoll.h"
+#include "note.h"
+#include "oslock.h"
+#include "preempt.h"
+#include "runq.h"
+#include "schedtrace.h"
+#include "spin.h"
+#include "syscall.h"
 
 struct sysmon {
     int64_t idle; /* rounds in succession without a retake */

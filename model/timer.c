@@ -17,7 +17,14 @@
  *
  * A timer with a channel is in a heap only while a G is blocked on the channel. Otherwise a
  * receive, len or select runs it when it looks (maybeRunChan). */
+#include "chan.h"
+#include "lock.h"
+#include "lockrank.h"
+#include "netpoll.h"
 #include "objs.h"
+#include "park.h"
+#include "pidle.h"
+#include "spin.h"
 
 enum { timerHeaped = 1, timerModified = 2, timerZombie = 4 };
 

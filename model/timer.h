@@ -78,6 +78,14 @@ struct timeTimer {
 
 enum { TIMER_ARGS_MAX = 4 };
 
+struct timersBucket {
+    struct timers heap; /* its mu is the bucket's lock */
+    struct g *gp;
+    bool created, sleeping, rescheduling;
+    int64_t sleepUntil;
+    struct note waitnote;
+};
+
 struct timer_check {
     int64_t now, pollUntil;
     bool ran;
@@ -94,8 +102,8 @@ static void timers_init(struct timers *ts); /* p.init, for a new struct p */
 static inline struct timer_check timers_check(struct p *pp, int64_t now);
 static int64_t timers_wakeTime(struct p *pp); /* 0: none */
 static uint32_t timers_len(struct p *pp);     /* racy */
-static void updateTimerPMask(
-    struct p *pp); /* pidleput: clears the bit when the heap is empty (1.16+) */
+/* Pidleput: clears the bit when the heap is empty (1.16+). */
+static void updateTimerPMask(struct p *pp);
 static void moveTimers(struct timers *dst, struct timers *src); /* p.destroy, world stopped */
 static int64_t timeSleepUntil(void);         /* TIMER_MAX_WHEN: no timer; takes allpLock */
 static bool shouldStealTimers(struct p *p2); /* 1.14, 1.15 */
@@ -110,28 +118,53 @@ static bool timer_reset(struct timer *t, int64_t when, int64_t period);
 
 /* ---- for channels (chan.c, select.c): hooks of hchan.timer, which is NULL unless the channel is
  * synchronous (1.23+) ---- */
-static void timer_maybeRunChan(
-    struct timer *t, struct hchan *c);       /* before an operation looks at c, its lock not held */
-static void blockTimerChan(struct hchan *c); /* a G parks on c, its lock held */
+/* Before an operation looks at c, its lock not held. */
+static void timer_maybeRunChan(struct timer *t, struct hchan *c);
+static void blockTimerChan(struct hchan *c);   /* a G parks on c, its lock held */
 static void unblockTimerChan(struct hchan *c); /* it is off c, lock held */
 static bool timer_sync_chans(void);            /* does this world have such channels at all */
-/* chan.c */
-static bool timerchandrain(struct hchan *c); /* empties the buffer; true: something was in it */
-static void chan_set_timer(struct hchan *c,
-                           struct timer *t); /* c.timer = t, before anybody uses c */
-static bool selectnbsend(struct hchan *c,
-                         int64_t val); /* non-blocking send, on g0 or on a G; true: sent */
 
 /* ---- package time (timesleep.c) ---- */
 static enum opres timeSleep(struct g *gp, int64_t ns);
 static int64_t time_when(int64_t d); /* now + d, saturated */
 static struct timeTimer *time_NewTimer(int64_t d, struct hchan *c);
-static struct timeTimer *time_NewTicker(int64_t d,
-                                        struct hchan *c); /* d > 0, else the caller panics first */
+/* d > 0, else the caller panics first. */
+static struct timeTimer *time_NewTicker(int64_t d, struct hchan *c);
 static struct timeTimer *time_AfterFunc(int64_t d, uint32_t func, const int64_t *args,
                                         uint32_t nargs, int32_t group);
 static bool time_Stop(struct timeTimer *t);
 static bool time_Reset(struct timeTimer *t, int64_t d);
 static void time_ResetTicker(struct timeTimer *t, int64_t d);
+
+/* ---- timer_buckets.c for the others ---- */
+static bool stop_v0(struct timer *t);
+static bool modify_v0(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg,
+                      uint64_t seq);
+static int64_t timeSleepUntil_v0(void);
+static enum opres timeSleep_v0(struct g *gp, struct timer *t);
+
+/* ---- timer_heap.c for the others ---- */
+static void badTimer(void);
+static void heap_put(struct timers *ts, uint32_t i, struct timerWhen tw);
+static uint32_t siftUp(struct timers *ts, uint32_t i);
+static void siftDown(struct timers *ts, uint32_t i);
+static void initHeap(struct timers *ts);
+static uint32_t heap_push(struct timers *ts, struct timer *t, int64_t when);
+static void heap_pop(struct timers *ts);
+static void updateMinWhenHeap(struct timers *ts);
+static void updateMinWhenModified(struct timers *ts, int64_t when);
+static struct timers *timers_own(void);
+static void timer_fire(timer_fn f, void *arg, uint64_t seq, int64_t when, int64_t delay);
+static int64_t timer_next(int64_t when, int64_t period, int64_t now);
+
+/* ---- timer_v1.c for the others ---- */
+static bool deltimer(struct timer *t);
+static bool modtimer(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg,
+                     uint64_t seq);
+static void addtimer(struct timer *t);
+static void moveTimers_v1(struct timers *dst, struct timers *src);
+static int64_t nobarrierWakeTime(struct timers *ts);
+static struct timer_check checkTimers(struct p *pp, int64_t now);
+static int64_t sleepUntil_v1(struct timers *ts);
 
 #endif

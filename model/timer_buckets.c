@@ -10,17 +10,14 @@
  *   sleeping, rescheduling -> running   addtimerLocked of a new earliest timer; the time is up
  *
  * All of it under the bucket's lock. */
+#include "lock.h"
+#include "lockrank.h"
+#include "newproc.h"
+#include "note.h"
+#include "park.h"
 #include "step.h"
 
 enum { timersLen = 64 };
-
-struct timersBucket {
-    struct timers heap; /* its mu is the bucket's lock */
-    struct g *gp;
-    bool created, sleeping, rescheduling;
-    int64_t sleepUntil;
-    struct note waitnote;
-};
 
 static void timers_world_init(void)
 {

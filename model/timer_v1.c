@@ -17,6 +17,10 @@
  * Names as in Go; the fields of struct timers are named after the third generation: minWhenHeap is
  * timer0When, minWhenModified is timerModifiedEarliest, len is numTimers, zombies is deletedTimers.
  * A heap entry's copy of when is always exact. */
+#include "lock.h"
+#include "netpoll.h"
+#include "park.h"
+#include "spin.h"
 #include "step.h"
 
 enum timer_status {

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Package time: Sleep (time.go timeSleep) and Timer, Ticker, AfterFunc, After (time/sleep.go,
  * time/tick.go). */
+#include "chan.h"
+#include "lockrank.h"
+#include "newproc.h"
+#include "park.h"
 #include "step.h"
 
 /* time/sleep.go when. */

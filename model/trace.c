@@ -9,7 +9,19 @@
  * The reader is readied by nobody: the scheduler looks for it (findRunnable, handoffp) while there
  * is something to read. What is traced is simpler than in Go: so many events per switch, a buffer
  * is a number of them. */
+#include "trace.h"
+#include "chan.h"
+#include "gomaxprocs.h"
+#include "gstatus.h"
+#include "lock.h"
+#include "lockrank.h"
+#include "newproc.h"
 #include "objs.h"
+#include "park.h"
+#include "preempt.h"
+#include "sema.h"
+#include "stw.h"
+#include "syscall.h"
 
 enum { STW_START_TRACE = 5, STW_STOP_TRACE = 6 };
 enum { TRACE_PERIOD_NS = 1000000000, TRACE_CPU_PERIOD_NS = 100000000 };

@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A world's birth: memory, m0, schedinit, and the main goroutine's first steps. */
 #include "api.h"
-#include "interp.h"
+#include "check.h"
+#include "extram.h"
+#include "gomaxprocs.h"
+#include "lock.h"
+#include "lockrank.h"
+#include "mp.h"
+#include "netpoll.h"
+#include "newproc.h"
+#include "objs.h"
+#include "oslock.h"
+#include "plant.h"
+#include "preempt.h"
+#include "print.h"
+#include "stw.h"
+#include "trace.h"
 
 enum { M_IDS_MAX = 1 << 16 }; /* threads of one run, ended ones included */
 

@@ -5,7 +5,7 @@
  *
  *     {
  *       "version": 1, "name": "reference", "unit": "ps",
- *       "ports": { "amd64": { "load": { "hit": 1000, "miss": 16000, "source": "..." }, ... }, ... },
+ *       "ports": { "amd64": { "load": { "hit": 1000, "miss": 16000, "source": "" }, ... }, ... },
  *       "costs": { "futex_sleep": { "ps": 400000, "source": "..." }, ... },
  *       "work":  { "schedule": { "ps": 3000, "source": "..." }, ... }
  *     }

@@ -8,6 +8,8 @@
  * A callback runs outside any M: it touches only what it owns, publishes by a_init, and then rings
  * the poller. */
 #include "netpoll.h"
+#include "lock.h"
+#include "lockrank.h"
 
 int64_t dist_quantile(const struct dist *d, uint64_t p); /* sim/base/dist.h */
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sync.Pool and the weighted semaphore of golang.org/x/sync.
- *
- * Pool: per P one private slot and a shared stack, of which the owner takes the newest and others
- * the oldest. Go's shared part is a lock-free chain of rings; here a lock per P stands for it. What
- * a pool keeps is dropped by the second GC after its last use. */
+/* sync.Pool: per P one private slot and a shared stack, of which the owner takes the newest and
+ * others the oldest. Go's shared part is a lock-free chain of rings; here a lock per P stands for
+ * it. What a pool keeps is dropped by the second GC after its last use. */
+#include "pool.h"
+#include "lock.h"
+#include "lockrank.h"
 #include "objs.h"
+#include "park.h"
 
 enum { POOL_SHARED = 128 };
 
@@ -104,76 +106,4 @@ static void poolCleanup(void)
             l->has_private = false;
             l->head = l->tail = 0;
         }
-}
-
-/* ---- weighted semaphore: strictly FIFO, a large request holds up the small ones behind it ---- */
-
-static bool weighted_fits(const struct weighted *w, int64_t n) { return w->size - w->cur >= n; }
-
-static bool weighted_try(struct weighted *w, int64_t n)
-{
-    lock(&w->lock);
-    bool ok = weighted_fits(w, n) && w->head == NULL;
-    if (ok)
-        w->cur += n;
-    unlock(&w->lock);
-    return ok;
-}
-
-/* Acquire with a background context. A request above the size never succeeds; it waits for its
- * context, for ever. */
-static enum opres weighted_acquire(struct g *gp, struct weighted *w, int64_t n)
-{
-    work(sema_op);
-    lock(&w->lock);
-    if (weighted_fits(w, n) && w->head == NULL) {
-        w->cur += n;
-        unlock(&w->lock);
-        return OP_DONE;
-    }
-    if (n > w->size) {
-        unlock(&w->lock);
-        return gopark(gp, NULL, NULL, waitReasonChanReceiveNilChan);
-    }
-    struct sudog *s = acquireSudog();
-    s->g = gp;
-    s->c = w;
-    s->val = n;
-    gp->waiting = s;
-    if (w->tail == NULL)
-        w->head = s;
-    else
-        w->tail->next = s;
-    w->tail = s;
-    push_step(gp, STEP_notifyListWait); /* woken: off the list, the weight is ours */
-    return goparkunlock(gp, &w->lock, waitReasonSelect);
-}
-
-/* Release, notifyWaiters: from the front while the next one fits. */
-static enum opres weighted_release(struct g *gp, struct weighted *w, int64_t n)
-{
-    lock(&w->lock);
-    w->cur -= n;
-    if (w->cur < 0) {
-        unlock(&w->lock);
-        return gopanic_text(gp, PANIC_sema_released);
-    }
-    struct sudog *first = NULL, **end = &first;
-    while (w->head != NULL && weighted_fits(w, w->head->val)) {
-        struct sudog *s = w->head;
-        w->head = s->next;
-        w->cur += s->val;
-        s->next = NULL;
-        *end = s;
-        end = &s->next;
-    }
-    if (w->head == NULL)
-        w->tail = NULL;
-    unlock(&w->lock);
-    for (struct sudog *next; first != NULL; first = next) {
-        next = first->next;
-        first->next = NULL;
-        readyWithTime(first);
-    }
-    return OP_DONE;
 }

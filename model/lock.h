@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The runtime's own mutex. */
+#ifndef MODEL_LOCK_H
+#define MODEL_LOCK_H
+#include "runtime2.h"
+
+static void lock(struct mutex *l);
+static void unlock(struct mutex *l);
+#endif

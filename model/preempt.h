@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Preemption by request and by signal, and suspending a single goroutine. */
+#ifndef MODEL_PREEMPT_H
+#define MODEL_PREEMPT_H
+#include "step.h"
+
+struct suspendGState {
+    struct g *gp;
+    bool dead, stopped;
+};
+
+static void sighandler(void *arg);
+static COLD enum opres asyncPreempt2(struct g *gp);
+static COLD enum opres newstack(struct g *gp);
+static bool preemptone(struct p *pp);
+static bool preemptall(void);
+static struct suspendGState suspendG(struct g *gp);
+static void resumeG(struct suspendGState s);
+#endif
