@@ -32,6 +32,7 @@ ARROWS = {
     "scenarios": MODEL_WINDOW + ["sim/base"],
     "run": ["include", "model", "sim/base", "sim/virt", "sim/traced", "scenarios"],
     "store": MODEL_WINDOW + ["sim/base", "sim/virt/costs.h", "scenarios", "run"],
+    "replay": ["sim/base"],
     "plots": [],
     "cli": ["*"],
     "tests": ["*"],
