@@ -127,13 +127,13 @@ static void compile_stats(struct cc *c, const cJSON *o, const char *name, struct
     }
 }
 
-/* The nearest of n names. */
-static const char *near_in(struct cc *c, const char *s, const char *const *names, uint32_t n)
+/* The nearest of a table's names. */
+static const char *near_in(struct cc *c, const char *s, const struct texts *names)
 {
-    const char **list = pool_alloc(c->pool, (n + 1) * sizeof *list);
-    for (uint32_t i = 0; i < n; i++)
-        list[i] = names[i];
-    return json_nearest(s, list);
+    const char **list = pool_alloc(c->pool, (names->count + 1) * sizeof *list);
+    for (uint32_t i = 0; i < names->count; i++)
+        list[i] = names->text[i];
+    return nearest(s, list);
 }
 
 static _Noreturn void unknown(struct cc *c, const cJSON *at, bool key, const char *what,
@@ -149,9 +149,9 @@ static void compile_spans(struct cc *c, const cJSON *o, struct expect *e)
     json_want_object(c->doc, o);
     struct condition **end = &e->spans;
     for (const cJSON *s = o->child; s != NULL; s = s->next) {
-        if (names_find(&c->span_names, c->spans, sizeof *c->spans, s->string) < 0)
+        if (texts_find(&c->b.spans, s->string) < 0)
             unknown(c, s, true, "no span of the program is called", s->string,
-                    near_in(c, s->string, c->spans, c->s->program.nspans));
+                    near_in(c, s->string, &c->b.spans));
         compile_stats(c, s, s->string, &end);
     }
 }
@@ -176,10 +176,9 @@ static const char *const wait_reasons[] = {
 static const char *compile_group(struct cc *c, const cJSON *v)
 {
     const char *s = json_string(c->doc, v);
-    if (names_find(&c->group_names, c->groups, sizeof *c->groups, s) >= 0 || func_find(c, s) >= 0)
+    if (texts_find(&c->b.groups, s) >= 0 || build_find_func(&c->b, s) >= 0)
         return pool_text(c->pool, s);
-    unknown(c, v, false, "no goroutine of the program is called", s,
-            near_in(c, s, c->groups, c->s->program.ngroups));
+    unknown(c, v, false, "no goroutine of the program is called", s, near_in(c, s, &c->b.groups));
 }
 
 static const char *compile_reason(struct cc *c, const cJSON *v)
@@ -190,7 +189,7 @@ static const char *compile_reason(struct cc *c, const cJSON *v)
     for (const char *const *w = wait_reasons + 1; *w != NULL; w++)
         if (strcmp(*w, s) == 0)
             return *w;
-    unknown(c, v, false, "Go has no wait reason", s, json_nearest(s, wait_reasons + 1));
+    unknown(c, v, false, "Go has no wait reason", s, nearest(s, wait_reasons + 1));
 }
 
 static void compile_blocked(struct cc *c, const cJSON *list, struct expect *e)
@@ -233,7 +232,7 @@ static const char *compile_end(struct cc *c, const cJSON *v)
     for (int i = 0; ends[i] != NULL; i++)
         if (strcmp(ends[i], end) == 0)
             return ends[i];
-    const char *near = json_nearest(end, ends);
+    const char *near = nearest(end, ends);
     json_bad(c->doc, v, false, "unknown end \"%.40s\"; %s \"%s\"", end,
              near ? "did you mean" : "one is", near ? near : ends[0]);
 }

@@ -73,14 +73,14 @@ static uint8_t temp(struct parse *x) { return reg_new(x->c, x->at); }
 static uint8_t result(struct parse *x, uint32_t kinds)
 {
     uint8_t r = temp(x);
-    kind_is(x->c, r, kinds);
+    kind_is(&x->c->b, r, kinds);
     return r;
 }
 
 static uint8_t constant(struct parse *x, int64_t v, uint32_t kinds)
 {
     uint8_t r = result(x, kinds);
-    emit_op(x->c, OP_CONST, r, 0, 0, 0, v);
+    build_op(&x->c->b, OP_CONST, r, 0, 0, 0, v);
     return r;
 }
 
@@ -118,17 +118,17 @@ static void handle_operand(struct parse *x, enum object_kind kind, int32_t *obj,
     *reg = 0;
     if (l != NULL) {
         *reg = l->reg;
-        kind_want(x->c, x->at, l->reg, KIND(kind) | KIND_RECV);
+        want_kind(x->c, x->at, l->reg, KIND(kind) | KIND_RECV);
         return;
     }
-    *obj = object_find(x->c, name);
-    if (*obj < 0 || x->c->objects[*obj].kind != kind)
+    *obj = build_find_object(&x->c->b, name);
+    if (*obj < 0 || x->c->b.objects[*obj].kind != kind)
         bad_expr(x, "want a channel");
 }
 
 static uint8_t number_of(struct parse *x, uint8_t reg)
 {
-    kind_want(x->c, x->at, reg, KIND_NUMBER);
+    want_kind(x->c, x->at, reg, KIND_NUMBER);
     return reg;
 }
 
@@ -141,18 +141,18 @@ static uint8_t call(struct parse *x, const char *name)
         uint8_t h;
         handle_operand(x, OBJ_CHAN, &obj, &h);
         r = result(x, KIND_NUMBER);
-        emit_op(c, name[0] == 'l' ? OP_LEN : OP_CAP, r, 0, h, obj, 0);
+        build_op(&c->b, name[0] == 'l' ? OP_LEN : OP_CAP, r, 0, h, obj, 0);
     } else if (strcmp(name, "rand") == 0) {
         uint8_t n = number_of(x, parse_or(x));
         r = result(x, KIND_NUMBER);
-        emit_op(c, OP_RANDN, r, n, 0, 0, 0);
+        build_op(&c->b, OP_RANDN, r, n, 0, 0, 0);
     } else if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0) {
         uint8_t a = number_of(x, parse_or(x));
         if (!accept(x, ","))
             bad_expr(x, "want a comma");
         uint8_t b = number_of(x, parse_or(x));
         r = result(x, KIND_NUMBER);
-        emit_op(c, name[1] == 'i' ? OP_MIN : OP_MAX, r, a, b, 0, 0);
+        build_op(&c->b, name[1] == 'i' ? OP_MIN : OP_MAX, r, a, b, 0, 0);
     } else {
         static const struct {
             const char *name;
@@ -166,7 +166,7 @@ static uint8_t call(struct parse *x, const char *name)
                 x,
                 "unknown function before this (len, cap, rand, min, max, now, goid, numgoroutine)");
         r = result(x, KIND_NUMBER);
-        emit_op(c, nullary[i].op, r, 0, 0, 0, 0);
+        build_op(&c->b, nullary[i].op, r, 0, 0, 0, 0);
     }
     if (!accept(x, ")"))
         bad_expr(x, "want )");
@@ -187,9 +187,9 @@ static uint8_t field(struct parse *x, uint8_t handle)
     x->p += name_here(x, name, sizeof name);
     for (size_t i = 0; i < 3; i++)
         if (strcmp(name, fields[i].name) == 0) {
-            kind_want(x->c, x->at, handle, KIND(fields[i].of));
+            want_kind(x->c, x->at, handle, KIND(fields[i].of));
             uint8_t r = result(x, fields[i].gives);
-            emit_op(x->c, fields[i].op, r, 0, handle, OBJ_REG, 0);
+            build_op(&x->c->b, fields[i].op, r, 0, handle, OBJ_REG, 0);
             return r;
         }
     bad_expr(x, "want .C, .Done or .Err before this");
@@ -210,7 +210,7 @@ static uint8_t name(struct parse *x)
     char word[64];
     size_t n = name_here(x, word, sizeof word);
     const struct local *l = local_find(x->c, word);
-    int32_t obj = object_find(x->c, word);
+    int32_t obj = build_find_object(&x->c->b, word);
     if (l == NULL && x->p[n] == '(') {
         x->p += n + 1;
         return call(x, word);
@@ -223,7 +223,7 @@ static uint8_t name(struct parse *x)
         unknown_name(x, word);
     x->p += n;
     if (l == NULL)
-        return constant(x, (int64_t)obj + 1, KIND(x->c->objects[obj].kind)); /* a handle */
+        return constant(x, (int64_t)obj + 1, KIND(x->c->b.objects[obj].kind)); /* a handle */
     if (*x->p != '.')
         return l->reg;
     x->p++;
@@ -250,7 +250,7 @@ static uint8_t binary(struct parse *x, enum op op, uint8_t a, uint8_t b)
         number_of(x, b);
     }
     uint8_t r = result(x, KIND_NUMBER);
-    emit_op(x->c, op, r, a, b, 0, 0);
+    build_op(&x->c->b, op, r, a, b, 0, 0);
     return r;
 }
 
@@ -389,27 +389,27 @@ uint8_t compile_value(struct cc *c, const cJSON *value)
         return r;
     }
     uint8_t r = reg_new(c, value);
-    kind_is(c, r, KIND_NUMBER);
+    kind_is(&c->b, r, KIND_NUMBER);
     if (!constant_value(value, &v))
         v = json_int(c->doc, value, -(INT64_C(1) << 53), INT64_C(1) << 53);
-    emit_op(c, OP_CONST, r, 0, 0, 0, v);
+    build_op(&c->b, OP_CONST, r, 0, 0, 0, v);
     return r;
 }
 
 void compile_value_to(struct cc *c, const cJSON *value, uint8_t reg)
 {
-    uint8_t next = c->next_reg, r = compile_value(c, value);
+    uint8_t next = c->b.next_reg, r = compile_value(c, value);
     if (r != reg) {
-        kind_flow(c, r, reg);
-        emit_op(c, OP_MOVE, reg, r, 0, 0, 0);
+        kind_flow(&c->b, r, reg);
+        build_op(&c->b, OP_MOVE, reg, r, 0, 0, 0);
     }
-    c->next_reg = next;
+    c->b.next_reg = next;
 }
 
 void compile_unless(struct cc *c, const cJSON *condition, int label)
 {
-    uint8_t next = c->next_reg, r = compile_value(c, condition);
-    kind_want(c, condition, r, KIND_NUMBER);
-    emit_jump(c, OP_JZ, r, 0, 0, label);
-    c->next_reg = next;
+    uint8_t next = c->b.next_reg, r = compile_value(c, condition);
+    want_kind(c, condition, r, KIND_NUMBER);
+    build_jump(&c->b, OP_JZ, r, 0, 0, label);
+    c->b.next_reg = next;
 }

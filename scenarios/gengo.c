@@ -206,7 +206,8 @@ static void settings(struct gen *g, const cJSON *rules)
     for (size_t i = 0; rules != NULL && i < sizeof known / sizeof *known; i++) {
         const cJSON *v = json_member(rules, known[i][0]);
         if (v != NULL && (cJSON_IsTrue(v) || v->valuedouble > 0))
-            gen_line(g, "simGodebug(\"%s=%d\")", known[i][1], cJSON_IsTrue(v) ? 1 : v->valueint);
+            gen_line(g, "simGodebug(\"%s=%d\")", known[i][1],
+                     cJSON_IsTrue(v) ? 1 : (int)v->valuedouble);
     }
 }
 
@@ -242,8 +243,8 @@ bool scenario_gen_go(struct failure *f, const char *path, const char *text, size
     memcpy(copy, text, size);
     g->pool = s->pool;
     g->out = out;
-    g->doc = (struct json){.f = f, .path = path, .text = copy, .size = size};
-    if (setjmp(g->doc.jump) != 0) {
+    g->doc = (struct json){.mistakes.f = f, .source = {path, copy, size}};
+    if (setjmp(g->doc.mistakes.jump) != 0) {
         scenario_free(s);
         return false;
     }

@@ -631,7 +631,7 @@ static void go_gomaxprocs(struct gen *g, const cJSON *o, const cJSON *v)
 static void go_exit(struct gen *g, const cJSON *o, const cJSON *v)
 {
     (void)o;
-    gen_line(g, "os.Exit(%d)", v->valueint);
+    gen_line(g, "os.Exit(%d)", (int)v->valuedouble);
 }
 
 /* ---- timers, contexts, descriptors, coroutines ---- */

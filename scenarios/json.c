@@ -1,36 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scenarios/json.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- complaints ---- */
 
-/* Line and column (in characters, from 1) of a byte offset. */
-static void line_column(const struct json *doc, size_t offset, unsigned *line, unsigned *column)
+static struct place at_offset(const struct json *doc, size_t offset)
 {
-    *line = *column = 1;
-    for (size_t i = 0; i < offset && i < doc->size; i++) {
-        unsigned char c = (unsigned char)doc->text[i];
-        if (c == '\n') {
-            ++*line;
-            *column = 1;
-        } else if ((c & 0xc0) != 0x80) {
-            ++*column;
-        }
-    }
-}
-
-static _Noreturn void bad_at(struct json *doc, size_t offset, const char *fmt, va_list args)
-{
-    char text[400];
-    unsigned line, column;
-    line_column(doc, offset, &line, &column);
-    vsnprintf(text, sizeof text, fmt, args);
-    fail(doc->f, E_SCENARIO, "%s:%u:%u: %s", doc->path, line, column, text);
-    longjmp(doc->jump, 1);
+    return (struct place){.in = &doc->source, .offset = (uint32_t)offset};
 }
 
 static _Noreturn __attribute__((format(printf, 3, 4))) void bad_offset(struct json *doc,
@@ -39,89 +18,46 @@ static _Noreturn __attribute__((format(printf, 3, 4))) void bad_offset(struct js
 {
     va_list args;
     va_start(args, fmt);
-    bad_at(doc, offset, fmt, args);
+    mistake_of(&doc->mistakes, at_offset(doc, offset), fmt, args);
 }
 
-/* Position of a value in document order. The tree is walked only to complain. */
-static bool find_index(const cJSON *from, const cJSON *what, uint32_t *index)
+/* A value keeps its number in document order in valueint, which only old users of cJSON read. */
+struct place json_at(const struct json *doc, const cJSON *value)
 {
-    for (; from != NULL; from = from->next) {
-        if (from == what)
-            return true;
-        ++*index;
-        if (find_index(from->child, what, index))
-            return true;
-    }
-    return false;
+    if (value == NULL)
+        return at_offset(doc, 0);
+    const struct json_place *p = &doc->places[value->valueint];
+    return (struct place){&doc->source, p->value, p->line};
 }
 
-static size_t place_of(struct json *doc, const cJSON *at, bool with_key)
+struct place json_key_at(const struct json *doc, const cJSON *value)
 {
-    uint32_t index = 0;
-    if (at == NULL || !find_index(doc->root, at, &index) || index >= doc->count)
-        return 0;
-    const struct json_place *p = &doc->places[index];
-    return with_key && p->key != UINT32_MAX ? p->key : p->value;
+    struct place at = json_at(doc, value);
+    uint32_t key = value != NULL ? doc->places[value->valueint].key : UINT32_MAX;
+    if (key != UINT32_MAX)
+        at.offset = key;
+    return at;
 }
 
 void json_bad(struct json *doc, const cJSON *at, bool with_key, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    bad_at(doc, place_of(doc, at, with_key), fmt, args);
-}
-
-/* The value as it stands in the file: one line of it, at most `size` - 4 bytes. */
-static void quote(const struct json *doc, size_t at, char *out, size_t size)
-{
-    size_t n = 0;
-    int depth = 0;
-    bool string = false;
-    for (; at < doc->size && doc->text[at] != '\n' && n < size - 4; at++) {
-        char ch = doc->text[at];
-        if (!string && depth == 0 && n > 0 && strchr(",}] \t\r", ch) != NULL)
-            break;
-        out[n++] = ch;
-        if (ch == '"' && (n == 1 || out[n - 2] != '\\'))
-            string = !string;
-        if (!string)
-            depth += (ch == '{' || ch == '[') - (ch == '}' || ch == ']');
-        if (!string && depth == 0 && strchr("}]\"", ch) != NULL)
-            break;
-    }
-    bool cut = n == size - 4 || depth > 0;
-    while (cut && n > 0 && ((unsigned char)out[n - 1] & 0xc0) == 0x80)
-        n--; /* not in the middle of a character */
-    n -= cut && n > 0 && (unsigned char)out[n - 1] >= 0xc0;
-    strcpy(out + n, cut ? "..." : "");
-}
-
-void json_quote(struct json *doc, const cJSON *value, char *out, size_t size)
-{
-    quote(doc, place_of(doc, value, false), out, size);
+    mistake_of(&doc->mistakes, with_key ? json_key_at(doc, at) : json_at(doc, at), fmt, args);
 }
 
 void json_want(struct json *doc, const cJSON *value, const char *what)
 {
     char text[64];
-    size_t at = place_of(doc, value, false);
-    quote(doc, at, text, sizeof text);
-    bad_offset(doc, at, "want %s, got %s", what, text);
+    place_quote(json_at(doc, value), text, sizeof text);
+    json_bad(doc, value, false, "want %s, got %s", what, text);
 }
 
-/* An object keeps its place in valueint, which cJSON has no use for there. */
-uint32_t json_line(const struct json *doc, const cJSON *object)
-{
-    return cJSON_IsObject(object) ? doc->places[object->valueint].line : 0;
-}
-
-static void number_objects(cJSON *from, uint32_t *index)
+static void number_values(cJSON *from, uint32_t *index)
 {
     for (; from != NULL; from = from->next) {
-        if (cJSON_IsObject(from))
-            from->valueint = (int)*index;
-        ++*index;
-        number_objects(from->child, index);
+        from->valueint = (int)(*index)++;
+        number_values(from->child, index);
     }
 }
 
@@ -135,7 +71,7 @@ struct scan {
 
 static void skip_space(struct scan *s)
 {
-    const char *t = s->doc->text;
+    const char *t = s->doc->source.text;
     for (; t[s->at] == ' ' || t[s->at] == '\t' || t[s->at] == '\n' || t[s->at] == '\r'; s->at++)
         s->line += t[s->at] == '\n';
 }
@@ -177,17 +113,17 @@ static void scan_string(struct scan *s)
     struct json *doc = s->doc;
     size_t start = s->at++;
     for (;;) {
-        unsigned char c = s->at < doc->size ? (unsigned char)doc->text[s->at] : 0;
+        unsigned char c = s->at < doc->source.size ? (unsigned char)doc->source.text[s->at] : 0;
         if (c < 0x20)
-            bad_offset(doc, s->at < doc->size && c != '\n' ? s->at : start,
-                       s->at < doc->size && c != '\n' ? "control character in a string"
-                                                      : "string without an end");
+            bad_offset(doc, s->at < doc->source.size && c != '\n' ? s->at : start,
+                       s->at < doc->source.size && c != '\n' ? "control character in a string"
+                                                             : "string without an end");
         if (c == '"')
             break;
-        size_t n = c == '\\' ? 2 : utf8_length((const unsigned char *)doc->text + s->at);
+        size_t n = c == '\\' ? 2 : utf8_length((const unsigned char *)doc->source.text + s->at);
         if (n == 0)
             bad_offset(doc, s->at, "not UTF-8");
-        if (c == '\\' && strncmp(doc->text + s->at, "\\u0000", 6) == 0)
+        if (c == '\\' && strncmp(doc->source.text + s->at, "\\u0000", 6) == 0)
             bad_offset(doc, s->at, "a string cannot hold the character 0");
         s->at += n;
     }
@@ -197,8 +133,8 @@ static void scan_string(struct scan *s)
 /* Something that begins no value: what is it that people write here? */
 static _Noreturn void bad_value(struct scan *s)
 {
-    char c = s->doc->text[s->at];
-    if (s->at >= s->doc->size)
+    char c = s->doc->source.text[s->at];
+    if (s->at >= s->doc->source.size)
         bad_offset(s->doc, s->at, "the text ends in the middle");
     if (c == ']' || c == '}')
         bad_offset(s->doc, s->at, "a value is missing before '%c'; the last has no comma", c);
@@ -206,7 +142,7 @@ static _Noreturn void bad_value(struct scan *s)
         bad_offset(s->doc, s->at, "strings are written in double quotes");
     if (c == '/' || c == '#')
         bad_offset(s->doc, s->at, "JSON has no comments; a statement may have a \"why\"");
-    if (strncmp(s->doc->text + s->at, "\xef\xbb\xbf", 3) == 0)
+    if (strncmp(s->doc->source.text + s->at, "\xef\xbb\xbf", 3) == 0)
         bad_offset(s->doc, s->at, "a byte order mark; the file is UTF-8 without one");
     bad_offset(s->doc, s->at, "unexpected '%c'", c >= 0x20 && c < 0x7f ? c : '?');
 }
@@ -214,7 +150,7 @@ static _Noreturn void bad_value(struct scan *s)
 static void scan_scalar(struct scan *s)
 {
     size_t start = s->at;
-    const char *t = s->doc->text;
+    const char *t = s->doc->source.text;
     while (t[s->at] != 0 && strchr("+-.0123456789abcdefghijklmnopqrstuvwxyzE", t[s->at]) != NULL)
         s->at++;
     if (s->at == start)
@@ -249,7 +185,7 @@ static int compare_keys(const void *a, const void *b)
 /* The keys of the object that ends are those since `first`; they leave the stack. */
 static void check_duplicates(struct scan *s, uint32_t first)
 {
-    const char *text = s->doc->text;
+    const char *text = s->doc->source.text;
     uint32_t *keys = s->doc->keys + first, count = s->nkeys - first;
     sort_text = text;
     qsort(keys, count, sizeof *keys, compare_keys);
@@ -281,16 +217,17 @@ static void scan_key(struct scan *s)
     size_t start = s->at;
     add_key(s);
     scan_string(s);
-    if (memchr(s->doc->text + start, '\\', s->at - start) != NULL)
+    if (memchr(s->doc->source.text + start, '\\', s->at - start) != NULL)
         bad_offset(s->doc, start, "a key is written without escapes");
 }
 
 static void expect_char(struct scan *s, char c)
 {
     skip_space(s);
-    if (s->doc->text[s->at] != c)
-        bad_offset(s->doc, s->at,
-                   s->at >= s->doc->size ? "the text ends where '%c' is due" : "expected '%c'", c);
+    if (s->doc->source.text[s->at] != c)
+        bad_offset(
+            s->doc, s->at,
+            s->at >= s->doc->source.size ? "the text ends where '%c' is due" : "expected '%c'", c);
     s->at++;
 }
 
@@ -298,11 +235,11 @@ static void expect_char(struct scan *s, char c)
 static bool scan_comma(struct scan *s, char close)
 {
     skip_space(s);
-    char c = s->doc->text[s->at];
+    char c = s->doc->source.text[s->at];
     if (c != ',' && c != close)
         bad_offset(s->doc, s->at,
-                   s->at >= s->doc->size ? "the text ends inside %s"
-                                         : "expected ',' or the end of %s",
+                   s->at >= s->doc->source.size ? "the text ends inside %s"
+                                                : "expected ',' or the end of %s",
                    close == '}' ? "an object" : "an array");
     s->at++;
     return c == ',';
@@ -313,15 +250,15 @@ static void scan_object(struct scan *s, int depth)
     uint32_t first = s->nkeys;
     s->at++;
     skip_space(s);
-    if (s->doc->text[s->at] == '}') {
+    if (s->doc->source.text[s->at] == '}') {
         s->at++;
         return;
     }
     do {
         skip_space(s);
-        if (s->doc->text[s->at] == '/' || s->doc->text[s->at] == '#')
+        if (s->doc->source.text[s->at] == '/' || s->doc->source.text[s->at] == '#')
             bad_value(s);
-        if (s->doc->text[s->at] != '"')
+        if (s->doc->source.text[s->at] != '"')
             bad_offset(s->doc, s->at, "expected a key in double quotes");
         uint32_t key = (uint32_t)s->at;
         scan_key(s);
@@ -335,7 +272,7 @@ static void scan_array(struct scan *s, int depth)
 {
     s->at++;
     skip_space(s);
-    if (s->doc->text[s->at] == ']') {
+    if (s->doc->source.text[s->at] == ']') {
         s->at++;
         return;
     }
@@ -350,7 +287,7 @@ static void scan_value(struct scan *s, uint32_t key, int depth)
         bad_offset(s->doc, s->at, "nested more than %d deep", JSON_DEPTH_MAX);
     skip_space(s);
     add_place(s, key);
-    switch (s->doc->text[s->at]) {
+    switch (s->doc->source.text[s->at]) {
     case '{': scan_object(s, depth); break;
     case '[': scan_array(s, depth); break;
     case '"': scan_string(s); break;
@@ -360,21 +297,21 @@ static void scan_value(struct scan *s, uint32_t key, int depth)
 
 void json_open(struct json *doc)
 {
-    if (doc->size > JSON_SIZE_MAX)
-        bad_offset(doc, 0, "%zu bytes; at most %d are read", doc->size, JSON_SIZE_MAX);
-    if (strlen(doc->text) != doc->size)
-        bad_offset(doc, strlen(doc->text), "a byte 0 in the text");
+    if (doc->source.size > JSON_SIZE_MAX)
+        bad_offset(doc, 0, "%zu bytes; at most %d are read", doc->source.size, JSON_SIZE_MAX);
+    if (strlen(doc->source.text) != doc->source.size)
+        bad_offset(doc, strlen(doc->source.text), "a byte 0 in the text");
     struct scan s = {.doc = doc, .line = 1};
     scan_value(&s, UINT32_MAX, 0);
     skip_space(&s);
-    if (s.at != doc->size)
+    if (s.at != doc->source.size)
         bad_offset(doc, s.at, "more text after the end");
-    const char *end = doc->text;
-    doc->root = cJSON_ParseWithLengthOpts(doc->text, doc->size + 1, &end, 1);
+    const char *end = doc->source.text;
+    doc->root = cJSON_ParseWithLengthOpts(doc->source.text, doc->source.size + 1, &end, 1);
     if (doc->root == NULL)
-        bad_offset(doc, (size_t)(end - doc->text), "not JSON");
+        bad_offset(doc, (size_t)(end - doc->source.text), "not JSON");
     uint32_t index = 0;
-    number_objects(doc->root, &index);
+    number_values(doc->root, &index);
 }
 
 void json_close(struct json *doc)
@@ -389,47 +326,6 @@ void json_close(struct json *doc)
 
 /* ---- names ---- */
 
-/* Edits (insert, delete, replace, swap neighbours) between two short words; large when they have
- * little in common. */
-static unsigned distance(const char *a, const char *b)
-{
-    size_t na = strlen(a), nb = strlen(b);
-    if (na > 31 || nb > 31)
-        return 99;
-    unsigned d[33][33];
-    for (unsigned i = 0; i <= na; i++)
-        for (unsigned j = 0; j <= nb; j++) {
-            if (i == 0 || j == 0) {
-                d[i][j] = i + j;
-                continue;
-            }
-            unsigned best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            if (d[i - 1][j] + 1 < best)
-                best = d[i - 1][j] + 1;
-            if (d[i][j - 1] + 1 < best)
-                best = d[i][j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                d[i - 2][j - 2] + 1 < best)
-                best = d[i - 2][j - 2] + 1;
-            d[i][j] = best;
-        }
-    return d[na][nb];
-}
-
-const char *json_nearest(const char *written, const char *const *names)
-{
-    const char *best = NULL;
-    unsigned least = 3;
-    for (; *names != NULL; names++) {
-        unsigned d = distance(written, *names);
-        if (d < least && d < strlen(written)) {
-            least = d;
-            best = *names;
-        }
-    }
-    return best;
-}
-
 void json_keys(struct json *doc, const cJSON *object, const char *const *names)
 {
     for (const cJSON *m = object->child; m != NULL; m = m->next) {
@@ -438,7 +334,7 @@ void json_keys(struct json *doc, const cJSON *object, const char *const *names)
             n++;
         if (*n != NULL)
             continue;
-        const char *near = json_nearest(m->string, names);
+        const char *near = nearest(m->string, names);
         if (near != NULL)
             json_bad(doc, m, true, "unknown key \"%.60s\"; did you mean \"%s\"?", m->string, near);
         json_bad(doc, m, true, "unknown key \"%.60s\"", m->string);

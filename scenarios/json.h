@@ -6,16 +6,15 @@
  * (duplicate keys, depth, raw control characters, UTF-8) and remembers where every value and key
  * stands, so that any later complaint can say file:line:column.
  *
- * A mistake leaves by longjmp to json_open's caller: the message is in doc->f. One document at a
- * time per struct. */
+ * A mistake leaves by longjmp to json_open's caller (program/place.h). One document at a time per
+ * struct. */
 
 #include <cjson/cJSON.h>
-#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/base/fail.h"
+#include "program/place.h"
 
 enum { JSON_SIZE_MAX = 64 << 20, JSON_DEPTH_MAX = 128, JSON_VALUES_MAX = 4 << 20 };
 
@@ -25,18 +24,16 @@ struct json_place {
 };
 
 struct json {
-    struct failure *f;
-    const char *path, *text;
-    size_t size;
+    struct mistakes mistakes;
+    struct source source;
     cJSON *root;
     struct json_place *places; /* in document order */
     uint32_t count;
     uint32_t *keys; /* of the scanner: places of the keys of all open objects */
-    jmp_buf jump;
 };
 
-/* Zero the struct, fill f, path, text, size; call after `if (setjmp(doc->jump)) -> error`.
- * text[size] must be 0. */
+/* Zero the struct, fill mistakes.f and source; call after `if (setjmp(doc->mistakes.jump)) ->
+ * error`. */
 void json_open(struct json *doc);
 void json_close(struct json *doc);
 
@@ -44,14 +41,11 @@ void json_close(struct json *doc);
  * at its key. */
 _Noreturn void json_bad(struct json *doc, const cJSON *at, bool with_key, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* The value as it stands in the file, cut to one line of `size`. */
-void json_quote(struct json *doc, const cJSON *value, char *out, size_t size);
+struct place json_at(const struct json *doc, const cJSON *value); /* NULL: the beginning */
+struct place json_key_at(const struct json *doc, const cJSON *value);
 /* "want WHAT, got ..." with the value's text. */
 _Noreturn void json_want(struct json *doc, const cJSON *value, const char *what);
-uint32_t json_line(const struct json *doc, const cJSON *object); /* fast; 0 for what is no object */
 
-/* The nearest of the names to what was written, or NULL. names ends with NULL. */
-const char *json_nearest(const char *written, const char *const *names);
 /* Every key of an object must be among the names. */
 void json_keys(struct json *doc, const cJSON *object, const char *const *names);
 

@@ -5,32 +5,6 @@
 #include "scenarios/compile.h"
 #include "sim/base/dist.h"
 
-static const struct {
-    const char *name;
-    enum object_kind kind;
-} kinds[] = {{"chan", OBJ_CHAN},       {"mutex", OBJ_MUTEX},
-             {"rwmutex", OBJ_RWMUTEX}, {"waitgroup", OBJ_WAITGROUP},
-             {"cond", OBJ_COND},       {"once", OBJ_ONCE},
-             {"semaphore", OBJ_SEMA},  {"pool", OBJ_POOL},
-             {"var", OBJ_VAR},         {"fd", OBJ_FD},
-             {"timer", OBJ_TIMER},     {"context", OBJ_CONTEXT},
-             {"coroutine", OBJ_CORO}};
-
-const char *object_kind_name(enum object_kind kind)
-{
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].kind == kind)
-            return kinds[i].name;
-    return "object";
-}
-
-int32_t object_find(const struct cc *c, const char *name)
-{
-    if (c->objects == NULL)
-        return -1;
-    return names_find(&c->object_names, &c->objects[0].name, sizeof *c->objects, name);
-}
-
 /* ---- durations ---- */
 
 /* A pair ["1us", "5us"] under the key. */
@@ -100,7 +74,7 @@ static const struct dist *distribution(struct cc *c, const cJSON *o)
                                         "percent", "min",       "max",     NULL};
     struct failure f = {0};
     json_keys(c->doc, o, names);
-    if (o->child == NULL || json_nearest(o->child->string, names) == NULL)
+    if (o->child == NULL || nearest(o->child->string, names) == NULL)
         json_want(c->doc, o, "a distribution such as {\"exp\": \"1ms\"}");
     for (int i = 7; names[i] != NULL; i++)
         if (strcmp(o->child->string, names[i]) == 0)
@@ -121,7 +95,7 @@ int32_t compile_duration(struct cc *c, const cJSON *value, int64_t *ns)
 {
     *ns = 0;
     if (cJSON_IsObject(value))
-        return add_dist(c, distribution(c, value));
+        return build_dist(&c->b, distribution(c, value));
     *ns = json_duration(c->doc, value);
     return -1;
 }
@@ -152,7 +126,7 @@ static int32_t gap(struct cc *c, const cJSON *v)
     struct dist *fixed = pool_alloc(c->pool, sizeof *fixed);
     if (dist_fixed(fixed, ns, &f) != 0)
         json_bad(c->doc, v, false, "%s", f.text);
-    return add_dist(c, fixed);
+    return build_dist(&c->b, fixed);
 }
 
 /* {"every": gap} | {"burst": n, "every": gap} | {"times": [...]} | {"clients": n, "think": gap},
@@ -185,9 +159,7 @@ static int32_t compile_arrivals(struct cc *c, const cJSON *o)
     a.start_ns = json_duration_or(doc, o, "start", 0);
     a.end_ns = json_duration_or(doc, o, "end", 0);
     a.count = json_int_or(doc, o, "count", 0, 0, INT64_C(1) << 53);
-    GROW(c, arrivals, c->s->program.narrivals);
-    c->arrivals[c->s->program.narrivals] = a;
-    return (int32_t)c->s->program.narrivals++;
+    return build_arrivals(&c->b, &a);
 }
 
 /* ---- objects ---- */
@@ -198,10 +170,10 @@ static const char *const kind_names[] = {"chan", "mutex", "rwmutex",   "waitgrou
 
 static enum object_kind kind_of(struct cc *c, const cJSON *at, const char *name)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && kinds[i].kind < OBJ_DECLARED; i++)
-        if (strcmp(kinds[i].name, name) == 0)
-            return kinds[i].kind;
-    const char *near = json_nearest(name, kind_names);
+    enum object_kind kind = object_kind_of(name);
+    if (kind < OBJ_DECLARED)
+        return kind;
+    const char *near = nearest(name, kind_names);
     json_bad(c->doc, at, false, "unknown kind of object \"%.60s\"%s%s%s", name,
              near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
@@ -213,8 +185,8 @@ static int64_t object_param(struct cc *c, enum object_kind kind, const cJSON *v)
     case OBJ_SEMA: return json_int(c->doc, v, 1, INT64_C(1) << 40);
     case OBJ_VAR: return json_int(c->doc, v, -(INT64_C(1) << 53), INT64_C(1) << 53);
     case OBJ_COND: {
-        int32_t mu = object_find(c, json_string(c->doc, v));
-        if (mu < 0 || c->objects[mu].kind != OBJ_MUTEX)
+        int32_t mu = build_find_object(&c->b, json_string(c->doc, v));
+        if (mu < 0 || c->b.objects[mu].kind != OBJ_MUTEX)
             json_bad(c->doc, v, false,
                      "a cond wants the name of a mutex that stands before it, got \"%.60s\"",
                      v->valuestring);
@@ -260,11 +232,6 @@ void compile_objects(struct cc *c, const cJSON *objects)
             json_bad(c->doc, o, true, "want a name of letters, digits and _, got \"%.60s\"",
                      o->string);
         compile_make(c, o, &kind, &param);
-        uint32_t n = c->s->program.nobjects;
-        GROW(c, objects, n);
-        c->objects[n] = (struct object_decl){
-            .name = pool_text(c->pool, o->string), .param = param, .kind = (uint8_t)kind};
-        names_add(c, &c->object_names, &c->objects[0].name, sizeof *c->objects, n);
-        c->s->program.nobjects++;
+        (void)build_object(&c->b, kind, param, o->string);
     }
 }

@@ -10,14 +10,14 @@
 static uint8_t a_handle(struct cc *c, const cJSON *v, enum object_kind kind)
 {
     uint8_t r = compile_value(c, v);
-    kind_want(c, v, r, KIND(kind) | (kind == OBJ_CHAN ? KIND_RECV : 0));
+    want_kind(c, v, r, KIND(kind) | (kind == OBJ_CHAN ? KIND_RECV : 0));
     return r;
 }
 
 static uint8_t a_number(struct cc *c, const cJSON *v)
 {
     uint8_t r = compile_value(c, v);
-    kind_want(c, v, r, KIND_NUMBER);
+    want_kind(c, v, r, KIND_NUMBER);
     return r;
 }
 
@@ -25,12 +25,13 @@ static uint8_t a_number(struct cc *c, const cJSON *v)
 struct target op_target(struct cc *c, const cJSON *v, enum object_kind kind)
 {
     const char *s = json_string(c->doc, v);
-    int32_t obj = local_find(c, s) == NULL ? object_find(c, s) : -1;
+    int32_t obj = local_find(c, s) == NULL ? build_find_object(&c->b, s) : -1;
     if (obj < 0)
         return (struct target){OBJ_REG, a_handle(c, v, kind)};
-    if (c->objects[obj].kind != kind)
+    if (c->b.objects[obj].kind != kind)
         json_bad(c->doc, v, false, "\"%.60s\" is a %s, want a %s", s,
-                 object_kind_name((enum object_kind)c->objects[obj].kind), object_kind_name(kind));
+                 object_kind_name((enum object_kind)c->b.objects[obj].kind),
+                 object_kind_name(kind));
     return (struct target){obj, 0};
 }
 
@@ -38,15 +39,15 @@ struct target op_target(struct cc *c, const cJSON *v, enum object_kind kind)
 enum object_kind op_kind_named(struct cc *c, const cJSON *v)
 {
     const char *s = json_string(c->doc, v);
-    int32_t obj = local_find(c, s) == NULL ? object_find(c, s) : -1;
-    return obj < 0 ? OBJ_KINDS : (enum object_kind)c->objects[obj].kind;
+    int32_t obj = local_find(c, s) == NULL ? build_find_object(&c->b, s) : -1;
+    return obj < 0 ? OBJ_KINDS : (enum object_kind)c->b.objects[obj].kind;
 }
 
 /* An instruction whose only operand is the object. */
 void op_on_object(struct cc *c, const cJSON *v, enum object_kind kind, enum op op)
 {
     struct target t = op_target(c, v, kind);
-    emit_op(c, op, 0, 0, t.reg, t.obj, 0);
+    build_op(&c->b, op, 0, 0, t.reg, t.obj, 0);
 }
 
 /* The local that a key names, and what it gets there; NOREG without that key. */
@@ -56,7 +57,7 @@ uint8_t op_into(struct cc *c, const cJSON *o, const char *key, uint32_t kinds)
     if (v == NULL)
         return NOREG;
     uint8_t r = local_new(c, v, json_string(c->doc, v));
-    kind_is(c, r, kinds);
+    kind_is(&c->b, r, kinds);
     return r;
 }
 
@@ -67,7 +68,7 @@ uint8_t op_index(struct cc *c, const cJSON *o)
     if (v == NULL)
         return NOREG;
     uint8_t r = local_shadow(c, v, json_string(c->doc, v));
-    kind_is(c, r, KIND_NUMBER);
+    kind_is(&c->b, r, KIND_NUMBER);
     return r;
 }
 
@@ -100,8 +101,8 @@ struct amount op_drawn(struct cc *c, const cJSON *v)
     struct amount a = op_duration(c, v);
     if (a.d >= 0) {
         a.b = reg_new(c, v);
-        kind_is(c, a.b, KIND_NUMBER);
-        emit_op(c, OP_DRAW, a.b, 0, 0, a.d, 0);
+        kind_is(&c->b, a.b, KIND_NUMBER);
+        build_op(&c->b, OP_DRAW, a.b, 0, 0, a.d, 0);
         a.d = -1;
     }
     return a;
@@ -131,7 +132,7 @@ int op_choice(struct cc *c, const cJSON *o, const char *key, const char *const *
     for (int i = 0; words[i] != NULL; i++)
         if (strcmp(words[i], s) == 0)
             return i;
-    const char *near = json_nearest(s, words);
+    const char *near = nearest(s, words);
     json_bad(c->doc, v, false, "unknown word \"%.60s\"; %s \"%s\"", s,
              near != NULL ? "did you mean" : "one of them is", near != NULL ? near : words[0]);
 }
@@ -162,29 +163,28 @@ int32_t op_inline_function(struct cc *c, const cJSON *body, const char *verb, ui
                            uint32_t *n)
 {
     char name[80];
-    snprintf(name, sizeof name, "%s.%u", verb, c->s->program.nfuncs);
-    int32_t f = func_add(c, name, body, body);
-    struct funcdef *d = &c->defs[f];
-    d->nparams = *n = c->nlocals;
-    d->params = pool_alloc(c->pool, (c->nlocals + 1) * sizeof *d->params);
+    snprintf(name, sizeof name, "%s.%u", verb, c->b.p.nfuncs);
+    const char **params = pool_alloc(c->pool, (c->nlocals + 1) * sizeof *params);
+    int32_t f = func_add(c, name, params, c->nlocals, body, body);
+    *n = c->nlocals;
     *first = 0;
     func_use(c, f);
     for (uint32_t i = 0; i < c->nlocals; i++) {
         uint8_t r = reg_new(c, body);
         if (i == 0)
             *first = r;
-        d->params[i] = c->locals[i].name;
-        kind_pass(c, c->locals[i].reg, f, i);
-        emit_op(c, OP_MOVE, r, c->locals[i].reg, 0, 0, 0);
+        params[i] = c->locals[i].name;
+        kind_pass(&c->b, c->locals[i].reg, f, i);
+        build_op(&c->b, OP_MOVE, r, c->locals[i].reg, 0, 0, 0);
     }
     return f;
 }
 
 const char **op_function_names(struct cc *c)
 {
-    const char **names = pool_alloc(c->pool, (c->s->program.nfuncs + 1) * sizeof *names);
-    for (uint32_t i = 0; i < c->s->program.nfuncs; i++)
-        names[i] = c->defs[i].name;
+    const char **names = pool_alloc(c->pool, (c->b.p.nfuncs + 1) * sizeof *names);
+    for (uint32_t i = 0; i < c->b.p.nfuncs; i++)
+        names[i] = c->b.funcs[i].name;
     return names;
 }
 
@@ -200,18 +200,18 @@ int32_t op_callee(struct cc *c, const cJSON *o, const cJSON *v, const char *verb
         return op_inline_function(c, v, verb, first, n);
     }
     const char *name = json_string(c->doc, v);
-    int32_t f = func_find(c, name);
+    int32_t f = build_find_func(&c->b, name);
     if (f < 0) {
-        const char *near = json_nearest(name, op_function_names(c));
+        const char *near = nearest(name, op_function_names(c));
         json_bad(c->doc, v, false, "no function \"%.60s\"%s%s%s", name,
                  near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
     *first = op_arguments(c, args, n);
-    if (*n != c->defs[f].nparams)
+    if (*n != c->b.funcs[f].nparams)
         json_bad(c->doc, args != NULL ? args : v, false, "\"%.60s\" takes %u arguments, got %u",
-                 name, c->defs[f].nparams, *n);
+                 name, c->b.funcs[f].nparams, *n);
     func_use(c, f);
     for (uint32_t i = 0; i < *n; i++)
-        kind_pass(c, (uint8_t)(*first + i), f, i);
+        kind_pass(&c->b, (uint8_t)(*first + i), f, i);
     return f;
 }

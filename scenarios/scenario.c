@@ -130,6 +130,26 @@ static void compile_host(struct cc *c, const cJSON *host)
         compile_quota(c, quota);
 }
 
+/* The names of a function's parameters; gives how many. */
+static uint32_t parameters(struct cc *c, const cJSON *list, const char ***out)
+{
+    uint32_t n = 0;
+    json_want_array(c->doc, list);
+    const char **names = pool_alloc(c->pool,
+                                    ((size_t)cJSON_GetArraySize(list) + 1) * sizeof *names);
+    for (const cJSON *p = list->child; p != NULL; p = p->next) {
+        if (n == 64)
+            json_bad(c->doc, p, false, "more than 64 parameters");
+        const char *name = json_string(c->doc, p);
+        for (uint32_t i = 0; i < n; i++)
+            if (strcmp(names[i], name) == 0)
+                json_bad(c->doc, p, false, "a second parameter \"%.60s\"", name);
+        names[n++] = pool_text(c->pool, name);
+    }
+    *out = names;
+    return n;
+}
+
 /* { "name": {"params": [...], "do": [...]} } or { "name": [...] } */
 static void declare_functions(struct cc *c, const cJSON *funcs)
 {
@@ -138,31 +158,18 @@ static void declare_functions(struct cc *c, const cJSON *funcs)
         return;
     json_want_object(c->doc, funcs);
     for (const cJSON *f = funcs->child; f != NULL; f = f->next) {
+        const char **params = NULL;
         if (strcmp(f->string, "main") == 0)
             json_bad(c->doc, f, true, "main is a key of its own");
         if (cJSON_IsArray(f)) {
-            func_add(c, f->string, f, f);
+            func_add(c, f->string, NULL, 0, f, f);
             continue;
         }
         json_want_object(c->doc, f);
         json_keys(c->doc, f, keys);
-        int32_t n = func_add(c, f->string, f, json_need(c->doc, f, "do"));
-        const cJSON *params = json_member(f, "params");
-        if (params == NULL)
-            continue;
-        json_want_array(c->doc, params);
-        struct funcdef *d = &c->defs[n];
-        d->params = pool_alloc(c->pool,
-                               ((size_t)cJSON_GetArraySize(params) + 1) * sizeof *d->params);
-        for (const cJSON *p = params->child; p != NULL; p = p->next) {
-            if (d->nparams == 64)
-                json_bad(c->doc, p, false, "more than 64 parameters");
-            const char *name = json_string(c->doc, p);
-            for (uint32_t i = 0; i < d->nparams; i++)
-                if (strcmp(d->params[i], name) == 0)
-                    json_bad(c->doc, p, false, "a second parameter \"%.60s\"", name);
-            d->params[d->nparams++] = pool_text(c->pool, name);
-        }
+        const cJSON *body = json_need(c->doc, f, "do"), *list = json_member(f, "params");
+        uint32_t n = list != NULL ? parameters(c, list, &params) : 0;
+        func_add(c, f->string, params, n, f, body);
     }
 }
 
@@ -172,25 +179,6 @@ static void compile_seed(struct cc *c, const cJSON *v)
         return;
     c->s->has_seed = true;
     c->s->seed = (uint64_t)json_int(c->doc, v, 0, INT64_C(1) << 53);
-}
-
-static void finish_program(struct cc *c)
-{
-    struct program *p = &c->s->program;
-    p->code = c->code;
-    p->lines = c->lines;
-    p->funcs = c->funcs;
-    p->objects = c->objects;
-    p->selects = c->selects;
-    p->cases = c->cases;
-    p->strings = c->strings;
-    p->dists = c->dists;
-    p->groups = c->groups;
-    p->spans = c->spans;
-    p->arrivals = c->arrivals;
-    char text[300];
-    if (!program_check(p, text, sizeof text))
-        json_bad(c->doc, NULL, false, "the compiled program is not safe: %s", text);
 }
 
 static void compile(struct cc *c)
@@ -224,12 +212,12 @@ static void compile(struct cc *c)
     s->scheddetail = json_bool_or(doc, root, "scheddetail", false);
     compile_objects(c, json_member(root, "objects"));
     const cJSON *main_body = json_need(doc, root, "main");
-    s->program.main = (uint32_t)func_add(c, "main", main_body, main_body);
-    (void)add_group(c, "main");
+    int32_t main = func_add(c, "main", NULL, 0, main_body, main_body);
+    (void)build_group(&c->b, "main");
     declare_functions(c, json_member(root, "funcs"));
-    compile_functions(c);
+    compile_functions(c, main);
+    s->program = *build_done(&c->b, (uint32_t)main, json_at(doc, NULL));
     s->expects = compile_expect(c, json_member(root, "expect"));
-    finish_program(c);
 }
 
 static void load(struct json *doc, struct scenario *s)
@@ -239,6 +227,9 @@ static void load(struct json *doc, struct scenario *s)
     c->doc = doc;
     c->s = s;
     c->pool = s->pool;
+    build_init(&c->b, c->pool, &doc->mistakes);
+    c->b.make[0] = "{\"make\": ..., \"as\": \"";
+    c->b.make[1] = "\"}";
     compile(c);
 }
 
@@ -248,13 +239,11 @@ struct scenario *scenario_load(struct failure *f, const char *path, const char *
     struct scenario *s = pool_alloc(pool, sizeof *s);
     s->pool = pool;
     struct json *doc = pool_alloc(pool, sizeof *doc);
-    doc->f = f;
-    doc->path = path;
-    doc->size = size;
     char *copy = pool_alloc(pool, size + 1);
     memcpy(copy, text, size);
-    doc->text = copy;
-    if (setjmp(doc->jump) != 0) {
+    doc->mistakes.f = f;
+    doc->source = (struct source){path, copy, size};
+    if (setjmp(doc->mistakes.jump) != 0) {
         json_close(doc);
         pool_free(pool);
         return NULL;

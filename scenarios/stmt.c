@@ -48,13 +48,13 @@ static void statement(struct cc *c, const cJSON *o)
     while (statement_verbs[i] != NULL && strcmp(statement_verbs[i], first->string) != 0)
         i++;
     if (statement_verbs[i] == NULL) {
-        const char *near = json_nearest(first->string, statement_verbs);
+        const char *near = nearest(first->string, statement_verbs);
         json_bad(c->doc, first, true, "unknown verb \"%.60s\"%s%s%s", first->string,
                  near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
     one_verb(c, o, verbs[i].keys);
     json_keys(c->doc, o, verbs[i].keys);
-    c->line = json_line(c->doc, o);
+    c->b.line = json_at(c->doc, o).line;
     verbs[i].fn(c, o, first);
 }
 
@@ -134,13 +134,13 @@ static void drop_temporaries(struct cc *c, uint8_t floor)
     for (uint32_t i = 0; i < c->nlocals; i++)
         if (c->locals[i].reg >= next)
             next = (uint8_t)(c->locals[i].reg + 1);
-    c->next_reg = next;
+    c->b.next_reg = next;
 }
 
 static _Noreturn void never_reached(struct cc *c, const cJSON *before)
 {
     char text[80];
-    json_quote(c->doc, before->next, text, sizeof text);
+    place_quote(json_at(c->doc, before->next), text, sizeof text);
     json_bad(c->doc, before->next, false,
              "%s is never reached: the \"%s\" before does not come back", text,
              before->child->string);
@@ -150,7 +150,7 @@ void op_block(struct cc *c, const cJSON *list)
 {
     json_want_array(c->doc, list);
     uint32_t locals = c->nlocals;
-    uint8_t reg = c->next_reg;
+    uint8_t reg = c->b.next_reg;
     for (const cJSON *o = list->child; o != NULL; o = o->next) {
         statement(c, o);
         drop_temporaries(c, reg);
@@ -158,41 +158,34 @@ void op_block(struct cc *c, const cJSON *list)
             never_reached(c, o);
     }
     c->nlocals = locals;
-    c->next_reg = reg;
+    c->b.next_reg = reg;
 }
 
-static void function(struct cc *c, uint32_t f)
+static void function(struct cc *c, int32_t f)
 {
-    struct func *out = &c->funcs[f];
-    out->entry = c->s->program.ncode;
-    out->nparams = (uint16_t)c->defs[f].nparams;
+    build_enter(&c->b, f);
     c->nlocals = 0;
-    c->next_reg = 0;
-    c->max_regs = 0;
     c->nloops = 0;
     c->defs[f].first_call = c->ncalls;
-    for (uint32_t i = 0; i < c->defs[f].nparams; i++)
-        kind_param(c, local_shadow(c, c->defs[f].at, c->defs[f].params[i]), (int32_t)f, i);
+    for (uint32_t i = 0; i < c->b.funcs[f].nparams; i++)
+        kind_param(&c->b, local_shadow(c, c->defs[f].at, c->defs[f].params[i]), f, i);
     op_block(c, c->defs[f].body);
-    emit_op(c, OP_RET, NOREG, 0, 0, 0, 0);
-    labels_resolve(c);
-    out = &c->funcs[f]; /* the table may have moved */
-    out->end = c->s->program.ncode;
-    out->nregs = c->max_regs;
+    build_op(&c->b, OP_RET, NOREG, 0, 0, 0, 0);
+    build_leave(&c->b);
     c->defs[f].end_call = c->ncalls;
 }
 
 void func_use(struct cc *c, int32_t f)
 {
-    GROW(c, calls, c->ncalls);
+    POOL_ROOM(c->pool, c->calls, c->ncalls, c->calls_cap);
     c->calls[c->ncalls++] = f;
 }
 
 /* Marks what main can come to; each function is on the stack once. */
-static void reach(struct cc *c)
+static void reach(struct cc *c, int32_t main)
 {
-    uint32_t *stack = pool_alloc(c->pool, c->s->program.nfuncs * sizeof *stack), n = 1;
-    stack[0] = c->s->program.main;
+    uint32_t *stack = pool_alloc(c->pool, c->b.p.nfuncs * sizeof *stack), n = 1;
+    stack[0] = (uint32_t)main;
     c->defs[stack[0]].reached = true;
     while (n > 0) {
         const struct funcdef *d = &c->defs[stack[--n]];
@@ -205,21 +198,21 @@ static void reach(struct cc *c)
     }
 }
 
-static void all_reached(struct cc *c)
+static void all_reached(struct cc *c, int32_t main)
 {
-    reach(c);
-    for (uint32_t f = 0; f < c->s->program.nfuncs; f++)
+    reach(c, main);
+    for (uint32_t f = 0; f < c->b.p.nfuncs; f++)
         if (!c->defs[f].reached)
             json_bad(
                 c->doc, c->defs[f].at, true,
                 "nothing that main comes to starts or calls \"%.60s\"; {\"go\": \"%.60s\"} does",
-                c->defs[f].name, c->defs[f].name);
+                c->b.funcs[f].name, c->b.funcs[f].name);
 }
 
-void compile_functions(struct cc *c)
+void compile_functions(struct cc *c, int32_t main)
 {
-    for (uint32_t f = 0; f < c->s->program.nfuncs; f++)
-        function(c, f);
-    all_reached(c);
-    kinds_check(c);
+    for (uint32_t f = 0; f < c->b.p.nfuncs; f++)
+        function(c, (int32_t)f);
+    all_reached(c, main);
+    kinds_check(&c->b);
 }

@@ -11,7 +11,7 @@
 static void want_sendable(struct cc *c, const cJSON *v, struct target t)
 {
     if (t.obj == OBJ_REG)
-        kind_want(c, v, t.reg, KIND(OBJ_CHAN));
+        want_kind(c, v, t.reg, KIND(OBJ_CHAN));
 }
 
 void st_send(struct cc *c, const cJSON *o, const cJSON *v)
@@ -24,16 +24,16 @@ void st_send(struct cc *c, const cJSON *o, const cJSON *v)
         r = compile_value(c, value);
     } else {
         r = reg_new(c, v);
-        emit_op(c, OP_CONST, r, 0, 0, 0, 0);
+        build_op(&c->b, OP_CONST, r, 0, 0, 0, 0);
     }
-    emit_op(c, OP_SEND, r, 0, t.reg, t.obj, 0);
+    build_op(&c->b, OP_SEND, r, 0, t.reg, t.obj, 0);
 }
 
 void st_recv(struct cc *c, const cJSON *o, const cJSON *v)
 {
     uint8_t x = op_into(c, o, "into", KIND_ANY), ok = op_into(c, o, "ok", KIND_NUMBER);
     struct target t = op_target(c, v, OBJ_CHAN);
-    emit_op(c, OP_RECV, x, ok, t.reg, t.obj, 0);
+    build_op(&c->b, OP_RECV, x, ok, t.reg, t.obj, 0);
 }
 
 void st_close(struct cc *c, const cJSON *o, const cJSON *v)
@@ -43,7 +43,7 @@ void st_close(struct cc *c, const cJSON *o, const cJSON *v)
     struct target t = op_target(c, v, kind);
     if (kind == OBJ_CHAN)
         want_sendable(c, v, t);
-    emit_op(c, kind == OBJ_FD ? OP_FDCLOSE : OP_CLOSE, 0, 0, t.reg, t.obj, 0);
+    build_op(&c->b, kind == OBJ_FD ? OP_FDCLOSE : OP_CLOSE, 0, 0, t.reg, t.obj, 0);
 }
 
 /* for x := range ch */
@@ -55,15 +55,15 @@ void st_range(struct cc *c, const cJSON *o, const cJSON *v)
     uint8_t x = op_into(c, o, "into", KIND_ANY);
     struct target t = op_target(c, v, OBJ_CHAN);
     uint8_t ok = reg_new(c, v);
-    int top = label_new(c), end = label_new(c);
-    label_place(c, top);
-    emit_op(c, OP_RECV, x, ok, t.reg, t.obj, 0);
-    emit_jump(c, OP_JZ, ok, 0, 0, end);
+    int top = build_label(&c->b), end = build_label(&c->b);
+    build_here(&c->b, top);
+    build_op(&c->b, OP_RECV, x, ok, t.reg, t.obj, 0);
+    build_jump(&c->b, OP_JZ, ok, 0, 0, end);
     c->loops[c->nloops++] = (struct loop){end, top};
     op_block(c, json_need(c->doc, o, "do"));
     c->nloops--;
-    emit_jump(c, OP_JMP, 0, 0, 0, top);
-    label_place(c, end);
+    build_jump(&c->b, OP_JMP, 0, 0, 0, top);
+    build_here(&c->b, end);
     c->nlocals = locals;
 }
 
@@ -71,7 +71,7 @@ static const char *const case_keys[] = {"recv", "send", "value",   "into",
                                         "ok",   "do",   "default", NULL};
 
 /* The table's entry for one case. */
-static void select_case(struct cc *c, const cJSON *e, uint32_t at)
+static void select_case(struct cc *c, const cJSON *e)
 {
     const cJSON *recv = json_member(e, "recv"), *send = json_member(e, "send");
     if ((recv != NULL) == (send != NULL))
@@ -86,44 +86,42 @@ static void select_case(struct cc *c, const cJSON *e, uint32_t at)
         if (value != NULL)
             compile_value_to(c, value, reg);
         else
-            emit_op(c, OP_CONST, reg, 0, 0, 0, 0);
+            build_op(&c->b, OP_CONST, reg, 0, 0, 0, 0);
     } else {
         reg = op_into(c, e, "into", KIND_ANY);
         (void)op_into(c, e, "ok",
                       KIND_NUMBER); /* copied from the common register in the case's body */
     }
-    c->cases[at] = (struct select_case){
-        .obj = t.obj, .hreg = t.reg, .reg = reg, .send = send != NULL};
+    build_case(&c->b,
+               (struct select_case){.obj = t.obj, .hreg = t.reg, .reg = reg, .send = send != NULL});
 }
 
 static void select_body(struct cc *c, const cJSON *e, uint8_t ok, int end)
 {
     uint8_t named = op_into(c, e, "ok", KIND_NUMBER);
     if (named != NOREG)
-        emit_op(c, OP_MOVE, named, ok, 0, 0, 0);
+        build_op(&c->b, OP_MOVE, named, ok, 0, 0, 0);
     const cJSON *body = json_member(e, "do");
     if (body != NULL)
         op_block(c, body);
-    emit_jump(c, OP_JMP, 0, 0, 0, end);
+    build_jump(&c->b, OP_JMP, 0, 0, 0, end);
 }
 
 void st_select(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)o;
     json_want_array(c->doc, v);
-    uint32_t count = (uint32_t)cJSON_GetArraySize(v), ncases = 0, first = c->s->program.ncases;
+    if (cJSON_GetArraySize(v) > SELECT_CASES_MAX)
+        json_bad(c->doc, v, false, "more than %d cases", SELECT_CASES_MAX);
+    int32_t table = build_select(&c->b, false);
     const cJSON *otherwise = NULL;
     uint32_t locals = c->nlocals;
-    for (uint32_t i = 0; i < count; i++) {
-        GROW(c, cases, c->s->program.ncases);
-        c->s->program.ncases++;
-    }
     uint8_t chosen = reg_new(c, v), ok = reg_new(c, v);
     for (const cJSON *e = v->child; e != NULL; e = e->next) {
         json_want_object(c->doc, e);
         json_keys(c->doc, e, case_keys);
         if (json_member(e, "default") == NULL) {
-            select_case(c, e, first + ncases++);
+            select_case(c, e);
         } else if (otherwise != NULL || cJSON_GetArraySize(e) != 1) {
             json_bad(c->doc, e, false,
                      otherwise != NULL ? "a second default"
@@ -132,25 +130,21 @@ void st_select(struct cc *c, const cJSON *o, const cJSON *v)
             otherwise = json_member(e, "default");
         }
     }
-    if (ncases > SELECT_CASES_MAX)
-        json_bad(c->doc, v, false, "more than %d cases", SELECT_CASES_MAX);
-    GROW(c, selects, c->s->program.nselects);
-    c->selects[c->s->program.nselects] = (struct select_table){
-        .first = first, .ncases = (uint16_t)ncases, .has_default = otherwise != NULL};
-    emit_op(c, OP_SELECT, chosen, ok, 0, (int32_t)c->s->program.nselects++, 0);
-    int end = label_new(c);
+    c->b.selects[table].has_default = otherwise != NULL;
+    build_op(&c->b, OP_SELECT, chosen, ok, 0, table, 0);
+    int end = build_label(&c->b);
     int64_t index = 0;
     for (const cJSON *e = v->child; e != NULL; e = e->next) {
         if (json_member(e, "default") != NULL)
             continue;
-        int next = label_new(c);
-        emit_jump(c, OP_JNEI, chosen, 0, index++, next);
+        int next = build_label(&c->b);
+        build_jump(&c->b, OP_JNEI, chosen, 0, index++, next);
         select_body(c, e, ok, end);
-        label_place(c, next);
+        build_here(&c->b, next);
     }
     if (otherwise != NULL)
         op_block(c, otherwise);
-    label_place(c, end);
+    build_here(&c->b, end);
     c->nlocals = locals;
 }
 
@@ -161,8 +155,8 @@ void st_make(struct cc *c, const cJSON *o, const cJSON *v)
     enum object_kind kind;
     int64_t param;
     compile_make(c, json_need(c->doc, o, "as"), &kind, &param);
-    kind_is(c, r, KIND(kind));
-    emit_op(c, OP_MAKE, r, (int)kind, NOREG, 0, kind == OBJ_COND ? param + 1 : param);
+    kind_is(&c->b, r, KIND(kind));
+    build_op(&c->b, OP_MAKE, r, (int)kind, NOREG, 0, kind == OBJ_COND ? param + 1 : param);
 }
 
 /* ---- locks and waiting ---- */
@@ -186,14 +180,14 @@ void st_trylock(struct cc *c, const cJSON *o, const cJSON *v)
     uint8_t ok = op_into(c, o, "into", KIND_NUMBER);
     bool rw = op_kind_named(c, v) == OBJ_RWMUTEX;
     struct target t = op_target(c, v, rw ? OBJ_RWMUTEX : OBJ_MUTEX);
-    emit_op(c, rw ? OP_TRYWLOCK : OP_TRYLOCK, ok, 0, t.reg, t.obj, 0);
+    build_op(&c->b, rw ? OP_TRYWLOCK : OP_TRYLOCK, ok, 0, t.reg, t.obj, 0);
 }
 
 void st_tryrlock(struct cc *c, const cJSON *o, const cJSON *v)
 {
     uint8_t ok = op_into(c, o, "into", KIND_NUMBER);
     struct target t = op_target(c, v, OBJ_RWMUTEX);
-    emit_op(c, OP_TRYRLOCK, ok, 0, t.reg, t.obj, 0);
+    build_op(&c->b, OP_TRYRLOCK, ok, 0, t.reg, t.obj, 0);
 }
 
 void st_rlock(struct cc *c, const cJSON *o, const cJSON *v)
@@ -221,7 +215,7 @@ void st_add(struct cc *c, const cJSON *o, const cJSON *v)
     struct target t = op_target(c, v, OBJ_WAITGROUP);
     int64_t imm;
     uint8_t n = op_value_or(c, o, "n", 1, &imm);
-    emit_op(c, OP_WGADD, n, 0, t.reg, t.obj, imm);
+    build_op(&c->b, OP_WGADD, n, 0, t.reg, t.obj, imm);
 }
 
 void st_done(struct cc *c, const cJSON *o, const cJSON *v)
@@ -255,7 +249,7 @@ void st_once(struct cc *c, const cJSON *o, const cJSON *v)
     uint8_t first;
     uint32_t n;
     int32_t f = op_callee(c, o, json_need(c->doc, o, "do"), "once", &first, &n);
-    emit_op(c, OP_ONCE, first, (int)n, t.reg, t.obj, f);
+    build_op(&c->b, OP_ONCE, first, (int)n, t.reg, t.obj, f);
 }
 
 void st_acquire(struct cc *c, const cJSON *o, const cJSON *v)
@@ -263,7 +257,7 @@ void st_acquire(struct cc *c, const cJSON *o, const cJSON *v)
     struct target t = op_target(c, v, OBJ_SEMA);
     int64_t imm;
     uint8_t n = op_value_or(c, o, "n", 1, &imm);
-    emit_op(c, OP_ACQUIRE, n, 0, t.reg, t.obj, imm);
+    build_op(&c->b, OP_ACQUIRE, n, 0, t.reg, t.obj, imm);
 }
 
 void st_tryacquire(struct cc *c, const cJSON *o, const cJSON *v)
@@ -272,7 +266,7 @@ void st_tryacquire(struct cc *c, const cJSON *o, const cJSON *v)
     struct target t = op_target(c, v, OBJ_SEMA);
     int64_t imm;
     uint8_t n = op_value_or(c, o, "n", 1, &imm);
-    emit_op(c, OP_TRYACQUIRE, ok, n, t.reg, t.obj, imm);
+    build_op(&c->b, OP_TRYACQUIRE, ok, n, t.reg, t.obj, imm);
 }
 
 void st_release(struct cc *c, const cJSON *o, const cJSON *v)
@@ -280,21 +274,21 @@ void st_release(struct cc *c, const cJSON *o, const cJSON *v)
     struct target t = op_target(c, v, OBJ_SEMA);
     int64_t imm;
     uint8_t n = op_value_or(c, o, "n", 1, &imm);
-    emit_op(c, OP_RELEASE, n, 0, t.reg, t.obj, imm);
+    build_op(&c->b, OP_RELEASE, n, 0, t.reg, t.obj, imm);
 }
 
 void st_pool_get(struct cc *c, const cJSON *o, const cJSON *v)
 {
     uint8_t x = op_into(c, o, "into", KIND_ANY), ok = op_into(c, o, "ok", KIND_NUMBER);
     struct target t = op_target(c, v, OBJ_POOL);
-    emit_op(c, OP_POOLGET, x == NOREG ? reg_new(c, v) : x, ok, t.reg, t.obj, 0);
+    build_op(&c->b, OP_POOLGET, x == NOREG ? reg_new(c, v) : x, ok, t.reg, t.obj, 0);
 }
 
 void st_pool_put(struct cc *c, const cJSON *o, const cJSON *v)
 {
     struct target t = op_target(c, v, OBJ_POOL);
     uint8_t r = compile_value(c, json_need(c->doc, o, "value"));
-    emit_op(c, OP_POOLPUT, r, 0, t.reg, t.obj, 0);
+    build_op(&c->b, OP_POOLPUT, r, 0, t.reg, t.obj, 0);
 }
 
 /* ---- shared variables ---- */
@@ -303,16 +297,16 @@ void st_load(struct cc *c, const cJSON *o, const cJSON *v)
 {
     uint8_t r = op_into(c, o, "into", KIND_ANY);
     struct target t = op_target(c, v, OBJ_VAR);
-    emit_op(c, json_bool_or(c->doc, o, "atomic", false) ? OP_LOADA : OP_LOADP, r, 0, t.reg, t.obj,
-            0);
+    build_op(&c->b, json_bool_or(c->doc, o, "atomic", false) ? OP_LOADA : OP_LOADP, r, 0, t.reg,
+             t.obj, 0);
 }
 
 void st_store(struct cc *c, const cJSON *o, const cJSON *v)
 {
     struct target t = op_target(c, v, OBJ_VAR);
     uint8_t r = compile_value(c, json_need(c->doc, o, "value"));
-    emit_op(c, json_bool_or(c->doc, o, "atomic", false) ? OP_STOREA : OP_STOREP, r, 0, t.reg, t.obj,
-            0);
+    build_op(&c->b, json_bool_or(c->doc, o, "atomic", false) ? OP_STOREA : OP_STOREP, r, 0, t.reg,
+             t.obj, 0);
 }
 
 void st_atomic_add(struct cc *c, const cJSON *o, const cJSON *v)
@@ -321,7 +315,7 @@ void st_atomic_add(struct cc *c, const cJSON *o, const cJSON *v)
     struct target t = op_target(c, v, OBJ_VAR);
     int64_t imm;
     uint8_t n = op_value_or(c, o, "value", 1, &imm);
-    emit_op(c, OP_ADDA, r, n, t.reg, t.obj, imm);
+    build_op(&c->b, OP_ADDA, r, n, t.reg, t.obj, imm);
 }
 
 void st_swap(struct cc *c, const cJSON *o, const cJSON *v)
@@ -329,7 +323,7 @@ void st_swap(struct cc *c, const cJSON *o, const cJSON *v)
     uint8_t r = op_into(c, o, "into", KIND_ANY);
     struct target t = op_target(c, v, OBJ_VAR);
     uint8_t n = compile_value(c, json_need(c->doc, o, "value"));
-    emit_op(c, OP_SWAPA, r, n, t.reg, t.obj, 0);
+    build_op(&c->b, OP_SWAPA, r, n, t.reg, t.obj, 0);
 }
 
 void st_cas(struct cc *c, const cJSON *o, const cJSON *v)
@@ -338,7 +332,7 @@ void st_cas(struct cc *c, const cJSON *o, const cJSON *v)
     struct target t = op_target(c, v, OBJ_VAR);
     uint8_t old = compile_value(c, json_need(c->doc, o, "old"));
     uint8_t new = compile_value(c, json_need(c->doc, o, "new"));
-    emit_op(c, OP_CASA, r, old, new, t.obj, t.obj == OBJ_REG ? t.reg : 0);
+    build_op(&c->b, OP_CASA, r, old, new, t.obj, t.obj == OBJ_REG ? t.reg : 0);
 }
 
 /* ---- coroutines ---- */
@@ -349,14 +343,14 @@ void st_pull(struct cc *c, const cJSON *o, const cJSON *v)
     uint8_t r = op_into(c, o, "pull", KIND(OBJ_CORO)), first;
     uint32_t n;
     int32_t f = op_callee(c, o, json_need(c->doc, o, "from"), "pull", &first, &n);
-    emit_op(c, OP_CORONEW, r, first, (int)n, f, 0);
+    build_op(&c->b, OP_CORONEW, r, first, (int)n, f, 0);
 }
 
 void st_next(struct cc *c, const cJSON *o, const cJSON *v)
 {
     uint8_t x = op_into(c, o, "into", KIND_ANY), ok = op_into(c, o, "ok", KIND_NUMBER);
     struct target t = op_target(c, v, OBJ_CORO);
-    emit_op(c, OP_CORONEXT, x, ok, t.reg, t.obj, 0);
+    build_op(&c->b, OP_CORONEXT, x, ok, t.reg, t.obj, 0);
 }
 
 void st_stop_pull(struct cc *c, const cJSON *o, const cJSON *v)
@@ -369,7 +363,7 @@ void st_yield(struct cc *c, const cJSON *o, const cJSON *v)
 {
     uint8_t more = op_into(c, o, "into", KIND_NUMBER);
     uint8_t r = compile_value(c, v);
-    emit_op(c, OP_YIELD, r, more, 0, 0, 0);
+    build_op(&c->b, OP_YIELD, r, more, 0, 0, 0);
 }
 
 /* ---- output ---- */
@@ -398,7 +392,7 @@ static void want_texts(struct cc *c, const char *s, uint8_t reg, const cJSON *ar
         if (*s != '%' || *++s == '%')
             continue;
         if (*s == 's')
-            kind_want(c, arg, reg, KIND_TEXT);
+            want_kind(c, arg, reg, KIND_TEXT);
         arg = arg->next;
         reg++;
     }
@@ -417,22 +411,22 @@ void st_print(struct cc *c, const cJSON *o, const cJSON *v)
     if (n != wanted)
         json_bad(c->doc, v, false, "the format takes %u arguments, got %u", wanted, n);
     want_texts(c, line, first, json_member(o, "args"));
-    emit_op(c, OP_PRINT, first, (int)n, 0, add_string(c, line), 0);
+    build_op(&c->b, OP_PRINT, first, (int)n, 0, build_string(&c->b, line), 0);
 }
 
 void st_span(struct cc *c, const cJSON *o, const cJSON *v)
 {
-    int32_t span = add_span(c, json_string(c->doc, v));
+    int32_t span = build_span(&c->b, json_string(c->doc, v));
     int64_t imm;
     uint8_t since = op_value_or(c, o, "since", 0, &imm);
-    emit_op(c, OP_SPANB, NOREG, since, 0, span, 0);
+    build_op(&c->b, OP_SPANB, NOREG, since, 0, span, 0);
     op_block(c, json_need(c->doc, o, "do"));
-    emit_op(c, OP_SPANE, NOREG, 0, 0, span, 0);
+    build_op(&c->b, OP_SPANE, NOREG, 0, 0, span, 0);
 }
 
 void st_mark(struct cc *c, const cJSON *o, const cJSON *v)
 {
     int64_t imm;
     uint8_t r = op_value_or(c, o, "value", 0, &imm);
-    emit_op(c, OP_MARK, r, 0, 0, add_string(c, json_string(c->doc, v)), 0);
+    build_op(&c->b, OP_MARK, r, 0, 0, build_string(&c->b, json_string(c->doc, v)), 0);
 }

@@ -12,14 +12,14 @@ void st_cpu(struct cc *c, const cJSON *o, const cJSON *v)
     static const char *const kinds[] = {"normal", "tight", "nopreempt", NULL};
     int kind = op_choice(c, o, "kind", kinds);
     struct amount a = op_duration(c, v);
-    emit_op(c, OP_CPU, kind, a.b, 0, a.d, a.imm);
+    build_op(&c->b, OP_CPU, kind, a.b, 0, a.d, a.imm);
 }
 
 void st_sleep(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)o;
     struct amount a = op_duration(c, v);
-    emit_op(c, OP_SLEEP, 0, a.b, 0, a.d, a.imm);
+    build_op(&c->b, OP_SLEEP, 0, a.b, 0, a.d, a.imm);
 }
 
 static const char *const call_kinds[] = {"blocking", "short", NULL};
@@ -28,14 +28,14 @@ void st_syscall(struct cc *c, const cJSON *o, const cJSON *v)
 {
     int on_cpu = op_choice(c, o, "kind", call_kinds);
     struct amount a = op_duration(c, v);
-    emit_op(c, OP_SYSCALL, !on_cpu, a.b, 0, a.d, a.imm);
+    build_op(&c->b, OP_SYSCALL, !on_cpu, a.b, 0, a.d, a.imm);
 }
 
 void st_cgo(struct cc *c, const cJSON *o, const cJSON *v)
 {
     int on_cpu = op_choice(c, o, "kind", call_kinds);
     struct amount a = op_duration(c, v);
-    emit_op(c, OP_CGOCALL, !on_cpu, a.b, 0, a.d, a.imm);
+    build_op(&c->b, OP_CGOCALL, !on_cpu, a.b, 0, a.d, a.imm);
 }
 
 /* C code that calls a Go function of one parameter back, on this thread or on one of its own. */
@@ -43,8 +43,8 @@ void st_cgo_callback(struct cc *c, const cJSON *o, const cJSON *v)
 {
     static const char *const threads[] = {"same", "foreign", NULL};
     const char *name = json_string(c->doc, v);
-    int32_t f = func_find(c, name);
-    if (f < 0 || c->defs[f].nparams != 1)
+    int32_t f = build_find_func(&c->b, name);
+    if (f < 0 || c->b.funcs[f].nparams != 1)
         json_want(c->doc, v, "the name of a function with one parameter");
     int foreign = op_choice(c, o, "thread", threads);
     const cJSON *after = json_member(o, "after");
@@ -55,25 +55,25 @@ void st_cgo_callback(struct cc *c, const cJSON *o, const cJSON *v)
     uint8_t arg = op_value_or(c, o, "arg", 0, &imm);
     if (arg == NOREG) {
         arg = reg_new(c, v);
-        kind_is(c, arg, KIND_NUMBER);
-        emit_op(c, OP_CONST, arg, 0, 0, 0, imm);
+        kind_is(&c->b, arg, KIND_NUMBER);
+        build_op(&c->b, OP_CONST, arg, 0, 0, 0, imm);
     }
     func_use(c, f);
-    kind_pass(c, arg, f, 0);
-    emit_op(c, OP_CGOCB, foreign, a.b, arg, f, a.imm);
+    kind_pass(&c->b, arg, f, 0);
+    build_op(&c->b, OP_CGOCB, foreign, a.b, arg, f, a.imm);
 }
 
 void st_alloc(struct cc *c, const cJSON *o, const cJSON *v)
 {
     struct amount a = op_bytes(c, v);
-    emit_op(c, OP_ALLOC, json_bool_or(c->doc, o, "live", false), a.b, 0, a.d, a.imm);
+    build_op(&c->b, OP_ALLOC, json_bool_or(c->doc, o, "live", false), a.b, 0, a.d, a.imm);
 }
 
 void st_free(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)o;
     struct amount a = op_bytes(c, v);
-    emit_op(c, OP_FREE, 0, a.b, 0, a.d, a.imm);
+    build_op(&c->b, OP_FREE, 0, a.b, 0, a.d, a.imm);
 }
 
 void st_gomaxprocs(struct cc *c, const cJSON *o, const cJSON *v)
@@ -82,20 +82,20 @@ void st_gomaxprocs(struct cc *c, const cJSON *o, const cJSON *v)
     uint8_t old = op_into(c, o, "into", KIND_NUMBER);
     int64_t imm;
     uint8_t n = op_value_or(c, o, "gomaxprocs", 0, &imm);
-    emit_op(c, OP_GOMAXPROCS, old, n, 0, 0, imm);
+    build_op(&c->b, OP_GOMAXPROCS, old, n, 0, 0, imm);
 }
 
 void st_leak_profile(struct cc *c, const cJSON *o, const cJSON *v)
 {
     (void)v;
-    emit_op(c, OP_LEAKS, op_into(c, o, "leak_profile", KIND_NUMBER), 0, 0, 0, 0);
+    build_op(&c->b, OP_LEAKS, op_into(c, o, "leak_profile", KIND_NUMBER), 0, 0, 0, 0);
 }
 
 static void plain(struct cc *c, const cJSON *v, enum op op)
 {
     if (!cJSON_IsTrue(v))
         json_want(c->doc, v, "true");
-    emit_op(c, op, 0, 0, 0, 0, 0);
+    build_op(&c->b, op, 0, 0, 0, 0, 0);
 }
 #define PLAIN(fn, op)                                     \
     void fn(struct cc *c, const cJSON *o, const cJSON *v) \
@@ -119,7 +119,7 @@ void st_timer(struct cc *c, const cJSON *o, const cJSON *v)
     (void)v;
     uint8_t t = op_into(c, o, "timer", KIND(OBJ_TIMER));
     struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
-    emit_op(c, OP_TIMER, t, a.b, NOREG, -1, a.imm);
+    build_op(&c->b, OP_TIMER, t, a.b, NOREG, -1, a.imm);
 }
 
 /* time.AfterFunc */
@@ -127,18 +127,18 @@ void st_after_func(struct cc *c, const cJSON *o, const cJSON *v)
 {
     uint8_t t = op_into(c, o, "timer", KIND(OBJ_TIMER));
     const char *name = json_string(c->doc, v);
-    int32_t f = func_find(c, name);
-    if (f < 0 || c->defs[f].nparams > 1)
+    int32_t f = build_find_func(&c->b, name);
+    if (f < 0 || c->b.funcs[f].nparams > 1)
         json_want(c->doc, v, "the name of a function with at most one parameter");
     struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
     uint8_t arg = NOREG;
     func_use(c, f);
-    if (c->defs[f].nparams == 1) {
+    if (c->b.funcs[f].nparams == 1) {
         arg = reg_new(c, v);
         compile_value_to(c, json_need(c->doc, o, "arg"), arg);
-        kind_pass(c, arg, f, 0);
+        kind_pass(&c->b, arg, f, 0);
     }
-    emit_op(c, OP_TIMER, t, a.b, arg, f, a.imm);
+    build_op(&c->b, OP_TIMER, t, a.b, arg, f, a.imm);
 }
 
 void st_ticker(struct cc *c, const cJSON *o, const cJSON *v)
@@ -146,21 +146,21 @@ void st_ticker(struct cc *c, const cJSON *o, const cJSON *v)
     (void)v;
     uint8_t t = op_into(c, o, "ticker", KIND(OBJ_TIMER));
     struct amount a = op_drawn(c, json_need(c->doc, o, "every"));
-    emit_op(c, OP_TICKER, t, a.b, 0, 0, a.imm);
+    build_op(&c->b, OP_TICKER, t, a.b, 0, 0, a.imm);
 }
 
 void st_after(struct cc *c, const cJSON *o, const cJSON *v)
 {
     uint8_t ch = op_into(c, o, "into", KIND_RECV);
     struct amount a = op_drawn(c, v);
-    emit_op(c, OP_AFTER, ch == NOREG ? reg_new(c, v) : ch, a.b, 0, 0, a.imm);
+    build_op(&c->b, OP_AFTER, ch == NOREG ? reg_new(c, v) : ch, a.b, 0, 0, a.imm);
 }
 
 void st_stop(struct cc *c, const cJSON *o, const cJSON *v)
 {
     uint8_t ok = op_into(c, o, "into", KIND_NUMBER);
     struct target t = op_target(c, v, OBJ_TIMER);
-    emit_op(c, OP_TSTOP, ok, 0, t.reg, t.obj, 0);
+    build_op(&c->b, OP_TSTOP, ok, 0, t.reg, t.obj, 0);
 }
 
 void st_reset(struct cc *c, const cJSON *o, const cJSON *v)
@@ -168,7 +168,7 @@ void st_reset(struct cc *c, const cJSON *o, const cJSON *v)
     uint8_t ok = op_into(c, o, "into", KIND_NUMBER);
     struct target t = op_target(c, v, OBJ_TIMER);
     struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
-    emit_op(c, OP_TRESET, ok, a.b, t.reg, t.obj, a.imm);
+    build_op(&c->b, OP_TRESET, ok, a.b, t.reg, t.obj, a.imm);
 }
 
 void st_context(struct cc *c, const cJSON *o, const cJSON *v)
@@ -178,13 +178,13 @@ void st_context(struct cc *c, const cJSON *o, const cJSON *v)
     uint8_t ctx = op_into(c, o, "context", KIND(OBJ_CONTEXT)),
             p = parent != NULL ? compile_value(c, parent) : NOREG;
     if (p != NOREG)
-        kind_want(c, parent, p, KIND(OBJ_CONTEXT));
+        want_kind(c, parent, p, KIND(OBJ_CONTEXT));
     if (timeout == NULL) {
-        emit_op(c, OP_CTXNEW, ctx, p, 0, 0, 0);
+        build_op(&c->b, OP_CTXNEW, ctx, p, 0, 0, 0);
         return;
     }
     struct amount a = op_drawn(c, timeout);
-    emit_op(c, OP_CTXTMO, ctx, p, a.b, 0, a.imm);
+    build_op(&c->b, OP_CTXTMO, ctx, p, a.b, 0, a.imm);
 }
 
 void st_cancel(struct cc *c, const cJSON *o, const cJSON *v)
@@ -199,7 +199,7 @@ void st_read(struct cc *c, const cJSON *o, const cJSON *v)
 {
     uint8_t n = op_into(c, o, "into", KIND_NUMBER), t = op_into(c, o, "time", KIND_NUMBER);
     struct target fd = op_target(c, v, OBJ_FD);
-    emit_op(c, OP_FDREAD, n, t, fd.reg, fd.obj, 0);
+    build_op(&c->b, OP_FDREAD, n, t, fd.reg, fd.obj, 0);
 }
 
 void st_write(struct cc *c, const cJSON *o, const cJSON *v)
@@ -208,7 +208,7 @@ void st_write(struct cc *c, const cJSON *o, const cJSON *v)
     struct target fd = op_target(c, v, OBJ_FD);
     int64_t imm;
     uint8_t n = op_value_or(c, o, "value", 0, &imm);
-    emit_op(c, OP_FDWRITE, r, n, fd.reg, fd.obj, imm);
+    build_op(&c->b, OP_FDWRITE, r, n, fd.reg, fd.obj, imm);
 }
 
 void st_poll(struct cc *c, const cJSON *o, const cJSON *v)
@@ -217,7 +217,7 @@ void st_poll(struct cc *c, const cJSON *o, const cJSON *v)
     uint8_t r = op_into(c, o, "into", KIND_NUMBER);
     int mode = op_choice(c, o, "for", modes) + 1;
     struct target fd = op_target(c, v, OBJ_FD);
-    emit_op(c, OP_FDWAIT, r, mode, fd.reg, fd.obj, 0);
+    build_op(&c->b, OP_FDWAIT, r, mode, fd.reg, fd.obj, 0);
 }
 
 void st_deadline(struct cc *c, const cJSON *o, const cJSON *v)
@@ -227,5 +227,5 @@ void st_deadline(struct cc *c, const cJSON *o, const cJSON *v)
     int mode = bits[op_choice(c, o, "for", modes)];
     struct target fd = op_target(c, v, OBJ_FD);
     struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
-    emit_op(c, OP_FDDEADLINE, mode, a.b, fd.reg, fd.obj, a.imm);
+    build_op(&c->b, OP_FDDEADLINE, mode, a.b, fd.reg, fd.obj, a.imm);
 }

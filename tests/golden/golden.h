@@ -2,7 +2,7 @@
 #ifndef GMPSIM_TESTS_GOLDEN_GOLDEN_H
 #define GMPSIM_TESTS_GOLDEN_GOLDEN_H
 
-/* Runs programs/NAME.prog with the profile of every release that NAME was recorded with, and
+/* Runs scenarios/NAME.json with the profile of every release that NAME was recorded with, and
  * compares what it prints and how it dies with what real Go did. */
 void golden(const char *name);
 

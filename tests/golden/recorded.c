@@ -63,3 +63,14 @@ int recorded_each(const char *program, void (*fn)(void *arg, int release, const 
     fclose(index);
     return rows;
 }
+
+struct scenario *recorded_scenario(const char *file)
+{
+    struct failure f = {0};
+    char path[500];
+    snprintf(path, sizeof path, GOLDEN_DIR "/%s", file);
+    struct scenario *s = scenario_load_file(&f, path);
+    if (s == NULL)
+        FAIL_CASE("%s", f.text);
+    return s;
+}

@@ -11,12 +11,11 @@
 #include "harness.h"
 #include "recorded.h"
 #include "sim/virt/vm.h"
-#include "text.h"
 
 enum { TEXT_MAX = 1 << 17, SHAPE_MAX = 400 };
 
 static struct as a;
-static struct text_opts opts;
+static const struct program *program;
 static char lines[TEXT_MAX], sample[TEXT_MAX];
 
 static void take_line(void *arg, const char *text, size_t size)
@@ -87,6 +86,14 @@ static bool sample_has(const char *shape)
     return false;
 }
 
+static void read_program(void)
+{
+    static struct scenario *s;
+    scenario_free(s);
+    s = recorded_scenario("schedtrace/program.json");
+    program = &s->program;
+}
+
 static void run_each(const struct profile *prof, int32_t procs, int64_t every_ns, bool detail)
 {
     struct failure f = {0};
@@ -94,7 +101,7 @@ static void run_each(const struct profile *prof, int32_t procs, int64_t every_ns
     if (!vm_init(&f, &vo))
         FAIL_CASE("vm_init: %s", f.text);
     struct world_opts wo = {.profile = prof,
-                            .program = &a.p,
+                            .program = program,
                             .procs = procs,
                             .schedtrace_ns = every_ns,
                             .scheddetail = detail,
@@ -118,8 +125,7 @@ static void run(int release, bool detail, int64_t every_ns)
 static void check_release(int release, bool detail)
 {
     int count = 0;
-    text_compile(&a, &opts, "schedtrace/program.prog");
-    as_done(&a);
+    read_program();
     run(release, detail, 20000000);
     read_sample(release, detail);
     for (const char *s = lines; *s != 0; count++) {
@@ -239,8 +245,7 @@ static void check_rest(int release)
 
 TEST_CASE(Schedtrace, WhoRestsIsTheSameToTheLetter)
 {
-    text_compile(&a, &opts, "schedtrace/program.prog");
-    as_done(&a);
+    read_program();
     check_rest(19);
     for (int release = 21; release <= 27; release++)
         check_rest(release);
@@ -280,7 +285,7 @@ TEST_CASE(Schedtrace, AStopIsSeenFromOutside)
     as_op(&a, OP_GOMAXPROCS, NOREG, NOREG, 0, 0, 1);
     as_sleep(&a, 30000000);
     as_ret(&a);
-    as_done(&a);
+    program = as_done(&a);
     for (int release = 14; release <= 27; release++)
         check_stop(release);
 }

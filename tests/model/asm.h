@@ -13,8 +13,7 @@
  *     as_run(&r, &a, (struct as_opts){.release = 27, .procs = 1});
  *     CHECK_STR(r.out, "5\n");
  *
- * A function ends where the next one begins; the last one is main. Calls forward go through
- * as_later. */
+ * A function ends where the next one begins; the last one is main. */
 #ifndef GMPSIM_TESTS_MODEL_ASM_H
 #define GMPSIM_TESTS_MODEL_ASM_H
 
@@ -23,31 +22,20 @@
 #include <stdint.h>
 
 #include "model/api.h"
-#include "model/prog.h"
-
-enum { AS_CODE = 4096, AS_FUNCS = 64, AS_TABLE = 64, AS_LABELS = 256 };
+#include "program/build.h"
 
 struct as {
-    struct insn code[AS_CODE];
-    struct func funcs[AS_FUNCS];
-    struct object_decl objects[AS_TABLE];
-    struct select_table selects[AS_TABLE];
-    struct select_case cases[AS_TABLE * 4];
-    const char *strings[AS_TABLE];
-    const struct dist *dists[AS_TABLE];
-    const char *groups[AS_TABLE], *spans[AS_TABLE];
-    struct arrivals arrivals[AS_TABLE];
-    struct program p;
-    int32_t label_at[AS_LABELS]; /* -1: not placed */
-    uint32_t nlabels;
+    struct build b;
+    struct mistakes mistakes;
+    struct failure failure;
     bool done;
 };
 
+/* The memory of a program that stood there before is given back. */
 void as_init(struct as *a);
 int as_func(struct as *a, const char *name, int nparams, int nregs);
 int as_object(struct as *a, enum object_kind kind, int64_t param);
 int as_string(struct as *a, const char *s);
-int as_group(struct as *a, const char *s);
 int as_select(struct as *a, bool has_default); /* the cases follow */
 void as_case(struct as *a, bool send, int obj, int hreg, int reg);
 /* All fields; gives the index of the instruction. */

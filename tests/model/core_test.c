@@ -177,9 +177,8 @@ static void delivered(int n)
 {
     static const int64_t at_5ms[] = {5000000};
     begin();
-    a.arrivals[0] = (struct arrivals){
-        .kind = ARRIVE_TIMES, .mode = 1, .times = at_5ms, .ntimes = 1};
-    a.p.narrivals = 1;
+    build_arrivals(
+        &a.b, &(struct arrivals){.kind = ARRIVE_TIMES, .mode = 1, .times = at_5ms, .ntimes = 1});
     int fd0 = 0;
     for (int i = 0; i < n; i++) {
         int fd = as_object(&a, OBJ_FD, 0);

@@ -39,9 +39,8 @@ static uint64_t polls(int release)
 {
     static const int64_t at[] = {30 * MS, 60 * MS, 90 * MS, 120 * MS};
     as_init(&a);
-    a.arrivals[a.p.narrivals] = (struct arrivals){
-        .kind = ARRIVE_TIMES, .mode = 1, .times = at, .ntimes = 4};
-    int fd = as_object(&a, OBJ_FD, (int)a.p.narrivals++);
+    const struct arrivals burst = {.kind = ARRIVE_TIMES, .mode = 1, .times = at, .ntimes = 4};
+    int fd = as_object(&a, OBJ_FD, build_arrivals(&a.b, &burst));
     as_func(&a, "main", 0, 2);
     for (int i = 0; i < 4; i++) {
         as_op(&a, OP_FDREAD, 0, 1, 0, fd, 0);

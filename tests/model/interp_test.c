@@ -194,7 +194,7 @@ TEST_CASE(Interp, DrawsAreTheGoroutinesOwn)
     char first[200] = "";
     CHECK_EQ(dist_exponential(&burst, 50000, NULL), 0);
     as_init(&a);
-    a.dists[a.p.ndists++] = &burst;
+    build_dist(&a.b, &burst);
     int wg = as_object(&a, OBJ_WAITGROUP, 0), sum = as_object(&a, OBJ_VAR, 0);
     int f = as_func(&a, "f", 0, 4);
     as_op(&a, OP_RANDI, 0, 0, 0, 0, 1000000);
@@ -285,7 +285,7 @@ TEST_CASE(Interp, RuntimeCalls)
 {
     as_init(&a);
     int ch = as_object(&a, OBJ_CHAN, 0);
-    a.spans[a.p.nspans++] = "request";
+    build_span(&a.b, "request");
     int f = as_func(&a, "f", 0, 2);
     as_recv(&a, ch, 0);
     as_ret(&a);
@@ -322,9 +322,9 @@ TEST_CASE(Interp, RuntimeCalls)
 static const char *check_text(void)
 {
     static char text[200];
-    a.funcs[a.p.nfuncs - 1].end = a.p.ncode;
-    a.p.main = a.p.nfuncs - 1;
-    return program_check(&a.p, text, sizeof text) ? "" : text;
+    build_leave(&a.b);
+    const struct program *p = build_tables(&a.b, a.b.p.nfuncs - 1);
+    return program_check(p, text, sizeof text) ? "" : text;
 }
 
 static void main_with(struct insn in)
@@ -402,10 +402,10 @@ TEST_CASE(Program, TablesAreChecked)
     CHECK_STR(check_text(), "object 1: out of range");
     main_with((struct insn){OP_NOP, 0, 0, 0, 0, 0});
     as_select(&a, false);
-    a.selects[0].ncases = 1;
+    a.b.selects[0].ncases = 1;
     CHECK_STR(check_text(), "select table 0: out of range");
     main_with((struct insn){OP_NOP, 0, 0, 0, 0, 0});
-    a.arrivals[a.p.narrivals++] = (struct arrivals){.kind = ARRIVE_TIMES, .mode = 4};
+    build_arrivals(&a.b, &(struct arrivals){.kind = ARRIVE_TIMES, .mode = 4});
     CHECK_STR(check_text(), "arrival process 0: out of range");
 }
 
@@ -418,10 +418,10 @@ TEST_CASE(Program, FindsTheFunctionOfAnInstruction)
     as_func(&a, "two", 0, 0);
     as_ret(&a);
     CHECK_STR(check_text(), "");
-    CHECK_EQ(program_func_at(&a.p, 0), 0);
-    CHECK_EQ(program_func_at(&a.p, 1), 0);
-    CHECK_EQ(program_func_at(&a.p, 2), 1);
-    CHECK_EQ(program_func_at(&a.p, 3), -1);
+    CHECK_EQ(program_func_at(&a.b.p, 0), 0);
+    CHECK_EQ(program_func_at(&a.b.p, 1), 0);
+    CHECK_EQ(program_func_at(&a.b.p, 2), 1);
+    CHECK_EQ(program_func_at(&a.b.p, 3), -1);
 }
 
 /* ---- random programs: what passes the check is safe to run ---- */
@@ -447,7 +447,7 @@ static void random_insn(int func)
     if (o->d > D_OBJ)
         in.d = (int32_t)(x >> 8 & 7) - 1;
     else if (o->d == D_TG)
-        in.d = (int32_t)a.funcs[func].entry + (int32_t)(x >> 20 & 7);
+        in.d = (int32_t)a.b.funcs[func].entry + (int32_t)(x >> 20 & 7);
     else if (o->d == D_FN)
         in.d = (int32_t)(x >> 20 & 3);
     else if (o->d == D_DO || o->d == D_SO || o->d == D_FO)
@@ -485,11 +485,11 @@ static void random_program(void)
 /* Replaces what is refused, one instruction after the other. */
 static bool repair(void)
 {
-    for (uint32_t i = 0; i < a.p.ncode && check_text()[0] != 0; i++) {
-        struct insn before = a.code[i];
-        a.code[i] = (struct insn){OP_NOP, 0, 0, 0, 0, 0};
+    for (uint32_t i = 0; i < a.b.p.ncode && check_text()[0] != 0; i++) {
+        struct insn before = a.b.code[i];
+        a.b.code[i] = (struct insn){OP_NOP, 0, 0, 0, 0, 0};
         if (check_text()[0] != 0 && strstr(check_text(), "does not end") != NULL)
-            a.code[i] = before;
+            a.b.code[i] = before;
     }
     return check_text()[0] == 0;
 }

@@ -17,8 +17,7 @@ static const int64_t at_5ms[] = {5 * MS};
 
 static int add_arrivals(struct arrivals x)
 {
-    a.arrivals[a.p.narrivals] = x;
-    return (int)a.p.narrivals++;
+    return build_arrivals(&a.b, &x);
 }
 static int arrive_at(int mode, const int64_t *times, uint64_t n)
 {
@@ -27,8 +26,7 @@ static int arrive_at(int mode, const int64_t *times, uint64_t n)
 }
 static int add_gap(void)
 {
-    a.dists[a.p.ndists] = &gap;
-    return (int)a.p.ndists++;
+    return build_dist(&a.b, &gap);
 }
 static void fd_wait(int result, int mode, int fd) { as_op(&a, OP_FDWAIT, result, mode, 0, fd, 0); }
 static void fd_read(int number, int when, int fd) { as_op(&a, OP_FDREAD, number, when, 0, fd, 0); }

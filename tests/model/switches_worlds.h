@@ -151,11 +151,9 @@ static void w_net_burst(void)
 {
     static const int64_t at[] = {5 * MS, 10 * MS, 15 * MS};
     int wg = as_object(&a, OBJ_WAITGROUP, 0), fd[8], f[8];
-    for (int i = 0; i < 8; i++) {
-        a.arrivals[a.p.narrivals] = (struct arrivals){
-            .kind = ARRIVE_TIMES, .mode = 1, .times = at, .ntimes = 3};
-        fd[i] = as_object(&a, OBJ_FD, (int)a.p.narrivals++);
-    }
+    const struct arrivals thrice = {.kind = ARRIVE_TIMES, .mode = 1, .times = at, .ntimes = 3};
+    for (int i = 0; i < 8; i++)
+        fd[i] = as_object(&a, OBJ_FD, build_arrivals(&a.b, &thrice));
     for (int i = 0; i < 8; i++) {
         f[i] = begin("reader", 0);
         for (int n = 0; n < 3; n++) {
@@ -179,9 +177,8 @@ static void w_net_burst(void)
 static void w_net_slow(void)
 {
     static const int64_t at[] = {30 * MS, 60 * MS, 90 * MS, 120 * MS};
-    a.arrivals[a.p.narrivals] = (struct arrivals){
-        .kind = ARRIVE_TIMES, .mode = 1, .times = at, .ntimes = 4};
-    int fd = as_object(&a, OBJ_FD, (int)a.p.narrivals++);
+    const struct arrivals slow = {.kind = ARRIVE_TIMES, .mode = 1, .times = at, .ntimes = 4};
+    int fd = as_object(&a, OBJ_FD, build_arrivals(&a.b, &slow));
     begin("main", 0);
     for (int i = 0; i < 4; i++) {
         as_op(&a, OP_FDREAD, 0, 1, 0, fd, 0);
@@ -389,7 +386,6 @@ static void w_earlier(void)
     int mover = begin("mover", 0);
     as_recv(&a, q, 0);
     as_op(&a, OP_TRESET, NOREG, NOREG, 0, OBJ_REG, 300 * US);
-    a.code[a.p.ncode - 1].c = 0;
     hog(50 * US);
     as_obj(&a, OP_WGDONE, wg);
     end();
