@@ -7,6 +7,7 @@
 #include "cli/out.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "sim/base/text.h"
 
 struct check {
     int64_t repeat;
@@ -85,15 +86,24 @@ static cJSON *outcome_json(const struct outcome *o)
     return j;
 }
 
+static void print_bad(const struct outcome *o)
+{
+    printf("%s: %s: %s%s", text_line(o->path), profile_name(o->release), o->verdict,
+           o->text[0] != 0 ? ": " : "");
+    text_put(stdout, TEXT_LINES, o->text);
+    putchar('\n');
+    text_put(stdout, TEXT_LINES, o->c.text);
+    putchar('\n');
+}
+
 static void tell(struct check *c, const struct outcome *o)
 {
     if (c->list != NULL)
         cJSON_AddItemToArray(c->list, outcome_json(o));
     else if (!o->repeats)
-        printf("%s: %s: does not repeat\n", o->path, profile_name(o->release));
+        printf("%s: %s: does not repeat\n", text_line(o->path), profile_name(o->release));
     else if (o->status != EXIT_CLEAN)
-        printf("%s: %s: %s%s%s\n%s\n", o->path, profile_name(o->release), o->verdict,
-               o->text[0] != 0 ? ": " : "", o->text, o->c.text);
+        print_bad(o);
 }
 
 static void count(struct check *c, int status)
@@ -108,13 +118,14 @@ static void check_file(struct check *c, const char *path)
     struct scenario *s = scenario_load_file(&f, path);
     if (s == NULL) {
         progress_end(&c->progress.p);
-        fprintf(c->list != NULL ? stderr : stdout, "%s\n", f.text);
+        text_put(c->list != NULL ? stderr : stdout, TEXT_LINES, f.text);
+        fputc('\n', c->list != NULL ? stderr : stdout);
         count(c, EXIT_USAGE);
         c->refused++;
         return;
     }
-    snprintf(c->progress.of, sizeof c->progress.of, "%zu of %zu, %.50s", c->file, c->files,
-             s->name);
+    snprintf(c->progress.of, sizeof c->progress.of, "%zu of %zu, %s", c->file, c->files,
+             text_cut(s->name, 40));
     for (int k = 0; k < s->nprofiles; k++, c->runs++) {
         struct outcome o = {.path = path, .release = s->profiles[k], .repeats = true};
         check_release(c, s, &o);

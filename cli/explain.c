@@ -7,6 +7,7 @@
 
 #include "run/analysis.h"
 #include "sim/base/alloc.h"
+#include "sim/base/text.h"
 
 enum { NS = 1000, OTHERS_MAX = 6, PAUSES_MAX = 3, LINES_MAX = 400, MS_MAX = UINT16_MAX + 1 };
 
@@ -141,8 +142,8 @@ static struct lane *lane(struct watch *w, uint32_t p)
 static const char *who(const struct watch *w, uint32_t g, char *buf, size_t size)
 {
     const struct map_slot *s = map_find(&w->names, g, 0);
-    snprintf(buf, size, "g%" PRIu32 " (%.40s)", g,
-             s != NULL ? analysis_group_name(w->program, s->a) : "?");
+    snprintf(buf, size, "g%" PRIu32 " (%s)", g,
+             s != NULL ? text_cut(analysis_group_name(w->program, s->a), 20) : "?");
     return buf;
 }
 
@@ -528,7 +529,7 @@ static void find(const struct run_opts *o, const char *what, struct watch *w)
     w->g = f.g;
     w->from = f.begin;
     w->to = f.end;
-    printf("\nthe slowest %s: %s, key %" PRId64 ", goroutine g%" PRIu32 "\n", what,
+    printf("\nthe slowest %s: %s, key %" PRId64 ", goroutine g%" PRIu32 "\n", text_line(what),
            time_text((int64_t)(f.end - f.begin)), (int64_t)f.key, f.g);
 }
 

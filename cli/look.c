@@ -7,6 +7,7 @@
 #include "cli/out.h"
 #include "sim/base/alloc.h"
 #include "run/window.h"
+#include "sim/base/text.h"
 
 enum { RING_SHOWN = 16, TIMERS_SHOWN = 8 };
 
@@ -104,9 +105,9 @@ void look_print_timers(void)
 
 static void print_g(const struct run_g *g, int64_t now_ns)
 {
-    printf("g%-5" PRIu64 " %-9s %s", g->goid, g->is->status, g->is->group);
+    printf("g%-5" PRIu64 " %-9s %s", g->goid, g->is->status, text_line(g->is->group));
     if (g->is->func[0] != 0)
-        printf(" in %s", g->is->func);
+        printf(" in %s", text_line(g->is->func));
     if (g->is->line != 0)
         printf(" line %" PRIu32, g->is->line);
     if (g->is->reason[0] != 0)

@@ -8,6 +8,7 @@
 
 #include "scenarios/json.h"
 #include "sim/base/alloc.h"
+#include "sim/base/text.h"
 #include "store/costs_json.h"
 #include "sim/virt/limits.h"
 
@@ -230,21 +231,12 @@ static void add(struct line *l, const char *fmt, ...)
         l->used += (size_t)n < l->size - l->used ? (size_t)n : l->size - l->used - 1;
 }
 
-/* A word of a shell's command line; quoted where it has to be. A name that looks like an option is
- * named by its folder. */
+/* A word of a shell's command line. A name that looks like an option is named by its folder. */
 static void add_word(struct line *l, const char *before, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_./=+-:,@%";
-    add(l, "%s%s", before, *word == '-' ? "./" : "");
-    if (*word != 0 && word[strspn(word, plain)] == 0) {
-        add(l, "%s", word);
-        return;
-    }
-    add(l, "'");
-    for (; *word != 0; word++)
-        add(l, *word == '\'' ? "'\\''" : "%c", *word);
-    add(l, "'");
+    char quoted[4096];
+    add(l, "%s%s%s", before, *word == '-' ? "./" : "",
+        text_in(quoted, sizeof quoted, TEXT_SHELL, word));
 }
 
 const char *machine_line(const struct machine *m, const struct run_opts *o, char *buf, size_t size)

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "sim/base/text.h"
+
 enum { OPTS_MAX = 64, NAME_MAX_LEN = 40 };
 
 /* ---- mistakes ---- */
@@ -18,11 +20,13 @@ enum { OPTS_MAX = 64, NAME_MAX_LEN = 40 };
 void cli_die(int status, const char *fmt, ...)
 {
     va_list ap;
+    char text[8192]; /* longer than a path; it may quote anything */
     fflush(stdout);
-    fputs(GMPSIM_NAME ": ", stderr);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    fputs(GMPSIM_NAME ": ", stderr);
+    text_put(stderr, TEXT_LINES, text);
     fputc('\n', stderr);
     exit(status);
 }

@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/out.h"
 
+#include <unistd.h>
+
+#include "sim/base/text.h"
+
 void out_json(cJSON *o)
 {
     char *text = cJSON_Print(o);
     if (text == NULL)
         cli_die(EXIT_USAGE, "the system has no more memory");
-    puts(text);
+    text_put(stdout, TEXT_JSON_WHOLE, text); /* cJSON copies what is no UTF-8 */
+    putchar('\n');
     cJSON_free(text);
     cJSON_Delete(o);
+}
+
+void out_foreign(FILE *to, const char *text, size_t size)
+{
+    if (isatty(fileno(to)))
+        text_put_n(to, TEXT_LINES, text, size);
+    else
+        fwrite(text, 1, size, to);
 }

@@ -8,5 +8,7 @@
 
 /* Prints it on standard output, and frees it. */
 void out_json(cJSON *o);
+/* What a program printed or a file holds: byte by byte, but nothing that steers a terminal. */
+void out_foreign(FILE *to, const char *text, size_t size);
 
 #endif

@@ -25,7 +25,7 @@ void progress_end(struct progress *p);
 /* The same for runs. */
 struct progress_run {
     struct progress p;
-    char of[80]; /* "run 3 of 10", "" */
+    char of[160]; /* "run 3 of 10", "" */
     int64_t until_ns;
     uint64_t records;
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/out.h"
+#include "sim/base/text.h"
 #include "store/store.h"
 
 static struct store *open_store(const char *path)
@@ -40,16 +41,20 @@ static void done(sqlite3 *db, sqlite3_stmt *st)
 static void print_row(sqlite3_stmt *st)
 {
     for (int i = 0; i < sqlite3_column_count(st); i++) {
-        const unsigned char *text = sqlite3_column_text(st, i);
-        printf("%s%s", i > 0 ? "\t" : "", text != NULL ? (const char *)text : "");
+        const char *text = (const char *)sqlite3_column_text(st, i);
+        fputs(i > 0 ? "\t" : "", stdout);
+        if (text != NULL)
+            text_put_n(stdout, TEXT_TSV, text, (size_t)sqlite3_column_bytes(st, i));
     }
     putchar('\n');
 }
 
 static void print_header(sqlite3_stmt *st)
 {
-    for (int i = 0; i < sqlite3_column_count(st); i++)
-        printf("%s%s", i > 0 ? "\t" : "", sqlite3_column_name(st, i));
+    for (int i = 0; i < sqlite3_column_count(st); i++) {
+        fputs(i > 0 ? "\t" : "", stdout);
+        text_put(stdout, TEXT_TSV, sqlite3_column_name(st, i));
+    }
     putchar('\n');
 }
 
@@ -75,7 +80,8 @@ static void print_json_row(sqlite3_stmt *st, int64_t row)
     for (int i = 0; i < sqlite3_column_count(st); i++)
         add_value(o, st, i);
     char *text = cJSON_PrintUnformatted(o);
-    printf("%s\n%s", row > 0 ? "," : "[", text);
+    puts(row > 0 ? "," : "[");
+    text_put(stdout, TEXT_JSON_WHOLE, text);
     cJSON_free(text);
     cJSON_Delete(o);
 }
@@ -139,8 +145,10 @@ static void print_difference(sqlite3_stmt *st, bool times)
         a = a != NULL ? time_text(sqlite3_column_int64(st, 1)) : NULL;
         b = b != NULL ? time_text(sqlite3_column_int64(st, 2)) : NULL;
     }
-    printf("  %-34s %18s %18s", (const char *)sqlite3_column_text(st, 0), a != NULL ? a : "-",
-           b != NULL ? b : "-");
+    const char *name = (const char *)sqlite3_column_text(st, 0);
+    fputs("  ", stdout);
+    text_cell(stdout, name != NULL ? name : "", 34);
+    printf(" %18s %18s", a != NULL ? text_line(a) : "-", b != NULL ? text_line(b) : "-");
     if (x > 0 && y > 0 && sqlite3_column_type(st, 1) == SQLITE_INTEGER)
         printf("   x %.3f", y / x);
     putchar('\n');

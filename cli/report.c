@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "scenarios/expect.h"
+#include "sim/base/text.h"
 
-enum { GS_SHOWN = 20, PPM = 1000000 };
+enum { GS_SHOWN = 20, PPM = 1000000, NAME_MIN = 24, NAME_MAX_COLUMNS = 48 };
 
 static const char *const counter_names[COUNTER_COUNT] = {
 #define COUNTER(name, what) #name,
@@ -40,11 +41,22 @@ int report_status(const struct run_result *r, const struct complaints *c)
 
 /* ---- parts of the text ---- */
 
-static void print_hist(FILE *to, const char *name, struct hist *h)
+/* Columns of the longest name, within bounds. */
+static int widest(int width, const char *name, int more)
+{
+    int columns = text_columns(name) + more;
+    if (columns > NAME_MAX_COLUMNS)
+        columns = NAME_MAX_COLUMNS;
+    return columns > width ? columns : width;
+}
+
+static void print_hist(FILE *to, int width, const char *name, struct hist *h)
 {
     if (h->count == 0)
         return;
-    fprintf(to, "  %-24s %10" PRIu64 " %9s %9s %9s %9s %9s\n", name, h->count,
+    fputs("  ", to);
+    text_cell(to, name, width);
+    fprintf(to, " %10" PRIu64 " %9s %9s %9s %9s %9s\n", h->count,
             time_text(hist_percentile(h, PPM / 2)), time_text(hist_percentile(h, PPM / 10 * 9)),
             time_text(hist_percentile(h, PPM / 100 * 99)),
             time_text(hist_percentile(h, PPM / 1000 * 999)), time_text(h->max));
@@ -52,29 +64,40 @@ static void print_hist(FILE *to, const char *name, struct hist *h)
 
 static void print_spans(FILE *to, const struct run_result *r)
 {
-    fprintf(to, "\nlatency %27s %9s %9s %9s %9s %9s\n", "count", "p50", "p90", "p99", "p99.9",
-            "max");
+    static const char life[] = ": life";
+    int width = NAME_MIN;
     for (size_t i = 0; i < r->nspans; i++)
-        print_hist(to, r->spans[i].name, r->spans[i].latency);
+        width = widest(width, r->spans[i].name, 0);
+    for (size_t i = 0; i < r->ngroups; i++)
+        width = widest(width, r->groups[i].name, (int)strlen(life));
+    fprintf(to, "\n%-*s %10s %9s %9s %9s %9s %9s\n", width + 2, "latency", "count", "p50", "p90",
+            "p99", "p99.9", "max");
+    for (size_t i = 0; i < r->nspans; i++)
+        print_hist(to, width, r->spans[i].name, r->spans[i].latency);
     for (size_t i = 0; i < r->ngroups; i++) {
-        char name[200];
-        snprintf(name, sizeof name, "%.100s: life", r->groups[i].name);
-        print_hist(to, name, r->groups[i].life);
+        char name[300];
+        snprintf(name, sizeof name, "%s%s", text_cut(r->groups[i].name, width - (int)strlen(life)),
+                 life);
+        print_hist(to, width, name, r->groups[i].life);
     }
-    print_hist(to, "run-queue wait", r->runq_wait);
+    print_hist(to, width, "run-queue wait", r->runq_wait);
 }
 
 static void print_groups(FILE *to, const struct run_result *r)
 {
-    fprintf(to, "\ngoroutines %14s %8s %10s %10s %10s %10s\n", "created", "ended", "running",
-            "runnable", "waiting", "syscall");
+    int width = NAME_MIN;
+    for (size_t i = 0; i < r->ngroups; i++)
+        width = widest(width, r->groups[i].name, 0);
+    fprintf(to, "\n%-*s %8s %8s %10s %10s %10s %10s\n", width + 2, "goroutines", "created", "ended",
+            "running", "runnable", "waiting", "syscall");
     for (size_t i = 0; i < r->ngroups; i++) {
         const struct run_group *g = &r->groups[i];
-        fprintf(to, "  %-14s %8" PRIu64 " %8" PRIu64 " %10s %10s %10s %10s\n", g->name, g->created,
-                g->exited, time_text((int64_t)(g->running_ps / 1000)),
-                time_text((int64_t)(g->runnable_ps / 1000)),
-                time_text((int64_t)(g->waiting_ps / 1000)),
-                time_text((int64_t)(g->syscall_ps / 1000)));
+        fputs("  ", to);
+        text_cell(to, g->name, width);
+        fprintf(
+            to, " %8" PRIu64 " %8" PRIu64 " %10s %10s %10s %10s\n", g->created, g->exited,
+            time_text((int64_t)(g->running_ps / 1000)), time_text((int64_t)(g->runnable_ps / 1000)),
+            time_text((int64_t)(g->waiting_ps / 1000)), time_text((int64_t)(g->syscall_ps / 1000)));
     }
 }
 
@@ -118,7 +141,8 @@ static void print_left(FILE *to, const struct run_result *r)
     for (size_t i = 0; i < r->ngs && i < GS_SHOWN; i++) {
         const struct run_g *g = &r->gs[i];
         fprintf(to, "  goroutine %" PRIu64 " [%s] %s", g->goid,
-                g->is->reason[0] != 0 ? g->is->reason : g->is->status, g->is->group);
+                text_line(g->is->reason[0] != 0 ? g->is->reason : g->is->status),
+                text_line(g->is->group));
         if (g->is->line != 0)
             fprintf(to, ", line %" PRIu32, g->is->line);
         fputs(g->is->blocked ? "\n" : ", not blocked\n", to);
@@ -130,11 +154,14 @@ static void print_left(FILE *to, const struct run_result *r)
 static void print_head(FILE *to, const struct machine *m, const struct run_opts *o,
                        const struct run_result *r, const struct complaints *c)
 {
-    fprintf(to, "%s: %s%s%s\n", m->scenario->name, run_verdict(r), r->text[0] != 0 ? ": " : "",
-            r->text);
-    if (c->count > 0)
-        fprintf(to, "%s\n", c->text);
-    else if (m->scenario->expects != NULL)
+    fprintf(to, "%s: %s%s", text_line(m->scenario->name), run_verdict(r),
+            r->text[0] != 0 ? ": " : "");
+    text_put(to, TEXT_LINES, r->text);
+    fputc('\n', to);
+    if (c->count > 0) {
+        text_put(to, TEXT_LINES, c->text);
+        fputc('\n', to);
+    } else if (m->scenario->expects != NULL)
         fputs("as expected\n", to);
     fprintf(to, "\nmakespan %s   profile %s   procs %d   ", time_text((int64_t)(r->now_ps / 1000)),
             profile_name(o->profile.release), r->procs);

@@ -11,6 +11,7 @@
 #include "cli/step.h"
 #include "run/broken.h"
 #include "run/ops.h"
+#include "sim/base/text.h"
 
 struct run_args {
     struct machine m;
@@ -26,7 +27,7 @@ struct run_args {
 static void to_stdout(void *arg, const char *text, size_t size)
 {
     (void)arg;
-    fwrite(text, 1, size, stdout);
+    out_foreign(stdout, text, size);
 }
 
 static void to_stderr(void *arg, const char *text, size_t size)
@@ -38,8 +39,10 @@ static void to_stderr(void *arg, const char *text, size_t size)
 /* The program's own output alone; what a Go program would say on stderr goes there. */
 static void show_prints(const struct run_result *r)
 {
-    if (r->text[0] != 0)
-        fprintf(stderr, "%s\n", r->text);
+    if (r->text[0] == 0)
+        return;
+    text_put(stderr, TEXT_LINES, r->text);
+    fputc('\n', stderr);
 }
 
 static void print_op(void *arg, const struct traced_op *op)
@@ -64,7 +67,7 @@ static void show(struct run_args *a, const struct run_result *r, const struct co
     else if (a->runs > 1)
         printf("seed %-20" PRIu64 " %-12s %10s  fingerprint %016" PRIx64 "%s%s\n", a->o.seed,
                run_verdict(r), time_text((int64_t)(r->now_ps / 1000)), r->fingerprint,
-               c->count > 0 ? "  " : "", c->text);
+               c->count > 0 ? "  " : "", text_line(c->text));
     else
         report_text(stdout, &a->m, &a->o, r, c);
 }
@@ -91,12 +94,12 @@ static int one(struct run_args *a, cJSON *list)
     if (a->out.db != NULL && !store_finish(a->out.db, &f, &r.result, c.text))
         cli_fail(&f);
     if (!a->prints && !a->json && a->runs == 1 && r.result.out_size > 0) {
-        fwrite(r.result.out, 1, r.result.out_size, stdout);
+        out_foreign(stdout, r.result.out, r.result.out_size);
         fputc('\n', stdout);
     }
     show(a, &r.result, &c, list);
     if (id != 0 && !a->json && !a->prints)
-        printf("recorded: run %" PRId64 " in %s\n", id, a->db_path);
+        printf("recorded: run %" PRId64 " in %s\n", id, text_line(a->db_path));
     int status = report_status(&r.result, &c);
     bool broken = run_is_broken(&r.result), planted = r.plant_at == UINT64_MAX;
     run_free(&r);

@@ -11,6 +11,7 @@
 #include "cli/report.h"
 #include "scenarios/gengo.h"
 #include "sim/base/alloc.h"
+#include "sim/base/text.h"
 
 enum { PATH_LEN = 4096, DEPTH_MAX = 8 };
 
@@ -33,7 +34,7 @@ static void add(struct library *l, const char *path)
         l->room = l->room != 0 ? l->room * 2 : 64;
         l->paths = x_grow(l->paths, l->room * sizeof *l->paths);
     }
-    l->paths[l->count++] = strdup(path);
+    l->paths[l->count++] = x_strdup(path);
 }
 
 static void walk(struct library *l, const char *folder, int depth)
@@ -90,7 +91,9 @@ static void release(struct library *l)
 
 static void print_entry(const char *path, const struct scenario *s)
 {
-    printf("%s\n    %s: %s\n", path, s->name, s->why);
+    printf("%s\n    %s: ", text_line(path), text_line(s->name));
+    text_put(stdout, TEXT_LINES, s->why);
+    putchar('\n');
 }
 
 static cJSON *entry_json(const char *path, const struct scenario *s)
@@ -113,7 +116,9 @@ static int list(const struct library *l, bool json)
         struct failure f = {0};
         struct scenario *s = scenario_load_file(&f, l->paths[i]);
         if (s == NULL) {
-            fprintf(stderr, GMPSIM_NAME ": %s\n", f.text);
+            fputs(GMPSIM_NAME ": ", stderr);
+            text_put(stderr, TEXT_LINES, f.text);
+            fputc('\n', stderr);
             status = EXIT_USAGE;
             continue;
         }
@@ -156,7 +161,7 @@ static int show(const struct library *l, bool json)
             cJSON_AddItemToObject(o, "scenario", cJSON_ParseWithLength(text, size));
             cJSON_AddItemToArray(all, o);
         } else {
-            fwrite(text, 1, size, stdout);
+            out_foreign(stdout, text, size);
         }
         free(text);
     }
@@ -192,7 +197,7 @@ static int gen_go(const struct library *l, bool json)
     if (json)
         print_go(l->paths[0], go);
     else
-        fputs(go, stdout);
+        out_foreign(stdout, go, strlen(go));
     free(go);
     free(text);
     return EXIT_CLEAN;

@@ -10,6 +10,7 @@
 #include "cli/out.h"
 #include "cli/report.h"
 #include "sim/base/alloc.h"
+#include "sim/base/text.h"
 #include "store/store.h"
 #include "store/whatif.h"
 
@@ -87,7 +88,7 @@ static void cell_opts(const struct grid *g, size_t cell, struct run_opts *o)
 
 static void take_series(struct whatif_series *s, const char *name, struct hist *h)
 {
-    snprintf(s->name, sizeof s->name, "%s", name);
+    text_in(s->name, sizeof s->name, TEXT_LINE, name);
     s->count = h->count;
     if (h->count == 0)
         return;
@@ -125,7 +126,8 @@ static bool run_cell(void *arg, size_t index, void *out)
                              .status = report_status(q, &c),
                              .throttled_ns = (int64_t)(q->throttled_ps / 1000)};
     snprintf(w->verdict, sizeof w->verdict, "%s", run_verdict(q));
-    snprintf(w->complaint, sizeof w->complaint, "%.*s", (int)strcspn(c.text, "\n"), c.text);
+    c.text[strcspn(c.text, "\n")] = 0;
+    text_in(w->complaint, sizeof w->complaint, TEXT_LINE, c.text);
     for (int k = 0; k < PC_COUNT; k++)
         w->p_ns[k] = (int64_t)(q->p_ps[k] / 1000);
     take_series(&w->series[0], "run-queue wait", q->runq_wait);
@@ -215,9 +217,7 @@ static const char *cell_text(struct stat s)
 /* printf counts bytes; ± has two. */
 static void column(const char *text)
 {
-    int width = 0;
-    for (const char *s = text; *s != 0; s++)
-        width += (*s & 0xc0) != 0x80;
+    int width = text_columns(text);
     printf("  %*s%s", width < 16 ? 16 - width : 0, "", text);
 }
 
@@ -241,12 +241,14 @@ static void print_cell(const struct grid *g, const unsigned char *runs, size_t s
            stat_of(g, runs, size, user_ppm, 0).mean / 1e4, bad == 0 ? "as expected" : "");
     if (bad > 0)
         printf("%d of %" PRId64 " runs not as the file expects (%s; seed %" PRIu64 ": %s)", bad,
-               g->runs, worst->verdict, worst->seed, worst->complaint);
+               g->runs, worst->verdict, worst->seed, text_line(worst->complaint));
     putchar('\n');
     for (size_t i = g->nseries; i-- > 0;) {
         if (first->series[i].count == 0)
             continue;
-        printf("    %-20.20s %9.0f", first->series[i].name, stat_of(g, runs, size, count, i).mean);
+        fputs("    ", stdout);
+        text_cell(stdout, first->series[i].name, 20);
+        printf(" %9.0f", stat_of(g, runs, size, count, i).mean);
         for (size_t k = 0; k < WHATIF_POINTS; k++)
             column(cell_text(stat_of(g, runs, size, percentile, i * WHATIF_POINTS + k)));
         putchar('\n');
@@ -257,8 +259,8 @@ static void print_table(const struct grid *g, const unsigned char *results, size
 {
     printf("%s: %" PRId64 " seeds from %" PRIu64 "; mean, and the half-width of its 95 %%"
            " confidence interval\n\n%-7s %5s %5s %6s\n    %-20s %9s",
-           g->m.scenario->name, g->runs, g->o.seed, "profile", "procs", "cpus", "quota", "span",
-           "count");
+           text_line(g->m.scenario->name), g->runs, g->o.seed, "profile", "procs", "cpus", "quota",
+           "span", "count");
     for (int k = 0; k < WHATIF_POINTS; k++)
         column(points[k]);
     puts("\n");

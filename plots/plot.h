@@ -12,14 +12,15 @@
 
 struct sqlite3;
 
-enum { PLOT_TEXT_MAX = 500 };
+enum { PLOT_TEXT_MAX = 500, PLOT_RUNS_MAX = 8 };
 
 struct plot_args {
     struct sqlite3 *db;
-    int64_t run;
+    int64_t runs[PLOT_RUNS_MAX]; /* at least one */
+    int nruns;
     const char *picture;    /* one of plot_pictures */
     const char *out;        /* ends with .svg or .png */
-    int64_t from_ns, to_ns; /* of a timeline; to 0: chosen */
+    int64_t from_ns, to_ns; /* of a picture over time; to 0: chosen, or the end */
 };
 
 enum plot_result {
@@ -31,6 +32,7 @@ enum plot_result {
 /* Names and what they show; ends with a NULL name. */
 struct plot_picture {
     const char *name, *what;
+    bool compares; /* takes several runs */
 };
 extern const struct plot_picture plot_pictures[];
 

@@ -9,14 +9,16 @@
 #include <stdio.h>
 
 #include "plots/plot.h"
+#include "sim/base/text.h"
 
 struct sqlite3_stmt;
 
 struct plot {
     const struct plot_args *args;
+    int64_t run; /* the first, or the one that is being drawn */
     FILE *gp, *dat;
-    const char *dat_name; /* as the script says it */
-    char title[300];      /* scenario, profile, machine, seed */
+    char *dat_name;  /* as the script says it, quoted */
+    char title[400]; /* scenario, profile, machine, seed of that run */
     int64_t makespan_ns;
     int32_t procs;
     int blocks; /* of data so far */
@@ -24,25 +26,32 @@ struct plot {
     char *text;
 };
 
-enum { COLOURS = 8 };
+enum { COLOURS = 8, PLOT_WIDTH = 1200, PLOT_HEIGHT = 700 };
 /* Okabe and Ito's palette, which people with any kind of colour blindness can tell apart. */
 extern const char *const colours[COLOURS];
-extern const char *const grey;
 
 void plot_fail(struct plot *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Reads what the run p->run is; title, makespan and procs are of it from now on. */
+void plot_read_run(struct plot *p, int64_t run);
 /* NULL after a failure. The run's number is bound to ?1. */
 struct sqlite3_stmt *plot_query(struct plot *p, const char *sql);
 void plot_done(struct plot *p, struct sqlite3_stmt *st);
 /* The first column of the first row, or `otherwise`. */
 int64_t plot_number(struct plot *p, const char *sql, int64_t otherwise);
+bool plot_has_table(struct plot *p, const char *name);
 /* Gives the block's index. */
 int plot_block(struct plot *p);
-/* set title: what the picture shows, and below it what was run. */
-void plot_title(struct plot *p, const char *what);
+/* The head of the script: size, and a title that says what the picture shows and below it what was
+ * run; `more` is a third line, "" for none. */
+void plot_begin(struct plot *p, int height, const char *what, const char *more);
+/* A picture that says why there is nothing to see. */
+void plot_nothing(struct plot *p, const char *what, const char *why);
 /* A text as gnuplot's single-quoted string. */
 const char *plot_quote(const char *text, char *buf, size_t size);
 /* Of times up to ns: the unit's length and name. */
 int64_t plot_unit(int64_t ns, const char **name);
+/* "91.2 ms", in one of four static buffers. */
+const char *plot_time(int64_t ns);
 /* A log axis of nanoseconds with units: set xtics (...). */
 void plot_time_tics(struct plot *p, const char *axis, int64_t low_ns, int64_t high_ns);
 

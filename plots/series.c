@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The two pictures over time: run-queue length, and what the Ps did. Samples are joined so that
- * there is about one per pixel at most. */
+ * there is about one per pixel at most. A row stands for the time since the row before; a step is
+ * drawn from a row's begin to the next row's, so the series ends with one more row at its end. */
 #include <inttypes.h>
 #include <sqlite3.h>
 
@@ -15,6 +16,11 @@ static int64_t bucket(const struct plot *p)
     return b > 0 ? b : 1;
 }
 
+/* Samples with their true begin: that of the last one is shorter than its interval. */
+#define SAMPLES                                                                                \
+    "WITH s AS (SELECT *, lag(time_ns, 1, 0) OVER (ORDER BY time_ns) AS begin_ns FROM samples" \
+    " WHERE run = ?1) "
+
 static sqlite3_stmt *query_buckets(struct plot *p, const char *sql)
 {
     sqlite3_stmt *st = plot_query(p, sql);
@@ -23,79 +29,113 @@ static sqlite3_stmt *query_buckets(struct plot *p, const char *sql)
     return st;
 }
 
-static void axes(struct plot *p, const char *what, const char *ylabel)
+static void axes(struct plot *p, const char *what, const char *ylabel, int64_t unit,
+                 const char *name)
 {
-    plot_title(p, what);
-    fprintf(p->gp, "set ylabel '%s'\nset key above center horizontal Left reverse\n", ylabel);
+    plot_begin(p, PLOT_HEIGHT, what, "");
+    fprintf(p->gp,
+            "set ylabel '%s'\nset key below left Left reverse\n"
+            "set format x '%%.10g %s'\nset xrange [0:%.9g]\n",
+            ylabel, name, (double)p->makespan_ns / (double)unit);
+}
+
+/* ---- run queues ---- */
+
+struct runq_row {
+    double mean, most, global;
+};
+
+static void put_runq(struct plot *p, double at, const struct runq_row *r)
+{
+    fprintf(p->dat, "%.9g %.6g %.6g %.6g\n", at, r->mean, r->most, r->global);
+}
+
+static int write_runq(struct plot *p, int64_t unit)
+{
+    struct runq_row r = {0};
+    int n = 0;
+    sqlite3_stmt *st = query_buckets(
+        p, SAMPLES "SELECT min(begin_ns), 1.0 * sum(runnable_area) / sum(time_ns - begin_ns),"
+                   " max(runnable_max), avg(globrunq) FROM s WHERE time_ns > begin_ns"
+                   " GROUP BY (time_ns - 1) / ?2 ORDER BY 1");
+    plot_block(p);
+    for (; st != NULL && sqlite3_step(st) == SQLITE_ROW; n++) {
+        r = (struct runq_row){sqlite3_column_double(st, 1), sqlite3_column_double(st, 2),
+                              sqlite3_column_double(st, 3)};
+        put_runq(p, (double)sqlite3_column_int64(st, 0) / (double)unit, &r);
+    }
+    plot_done(p, st);
+    if (n > 0)
+        put_runq(p, (double)p->makespan_ns / (double)unit, &r);
+    return n;
 }
 
 void plot_runq(struct plot *p)
 {
+    static const char what[] = "Runnable goroutines over time";
     const char *unit;
     int64_t u = plot_unit(p->makespan_ns, &unit);
-    sqlite3_stmt *st = query_buckets(
-        p, "SELECT min(time_ns - interval_ns), 1.0 * sum(runnable_area) / sum(interval_ns),"
-           " max(runnable_max), avg(globrunq), avg(ring)"
-           " FROM samples WHERE run = ?1 GROUP BY (time_ns - 1) / ?2 ORDER BY 1");
-    int n = 0;
-    plot_block(p);
-    for (; st != NULL && sqlite3_step(st) == SQLITE_ROW; n++)
-        fprintf(p->dat, "%.9g %.6g %.6g %.6g %.6g\n",
-                (double)sqlite3_column_int64(st, 0) / (double)u, sqlite3_column_double(st, 1),
-                sqlite3_column_double(st, 2), sqlite3_column_double(st, 3),
-                sqlite3_column_double(st, 4));
-    plot_done(p, st);
-    if (n == 0)
-        plot_fail(p, "run %" PRId64 " has no samples", p->args->run);
-    axes(p, "Runnable goroutines over time", "goroutines");
+    if (write_runq(p, u) == 0) {
+        plot_nothing(p, what, "the run has no samples: it took no time");
+        return;
+    }
+    axes(p, what, "goroutines", u, unit);
+    int64_t most = plot_number(p, "SELECT max(runnable_max) FROM samples WHERE run = ?1", 0);
     fprintf(p->gp,
-            "set xlabel 'virtual time (%s)'\nset xrange [0:%.9g]\nset yrange [0:*]\n"
-            "set offsets 0, 0, graph 0.03, 0\n",
-            unit, (double)p->makespan_ns / (double)u);
-    fprintf(p->gp,
-            "plot '%s' using 1:3 with fillsteps fs solid 1 noborder lc rgb '#c6dcec'"
+            "set yrange [0:%.6g]\n"
+            "plot %s using 1:3 with fillsteps fs solid 1 noborder lc rgb '#c6dcec'"
             " title 'runnable, most', \\\n"
             "     '' using 1:2 with steps lw 2 lc rgb '%s' title 'runnable, mean', \\\n"
             "     '' using 1:4 with steps lw 2 lc rgb '%s' title 'in the global queue, sampled'\n",
-            p->dat_name, colours[0], colours[1]);
+            most > 0 ? (double)most * 1.05 : 1, p->dat_name, colours[0], colours[1]);
 }
 
 /* ---- utilisation ---- */
 
 static const struct {
-    const char *column, *name, *colour;
+    const char *name, *colour;
 } states[STATES] = {
-    {"user_ns", "user code", "#0072B2"},      {"gc_ns", "GC and runtime", "#009E73"},
-    {"scheduler_ns", "scheduler", "#D55E00"}, {"spinning_ns", "spinning", "#E69F00"},
-    {"syscall_ns", "system call", "#CC79A7"}, {"no_cpu_ns", "waits for a CPU", "#F0E442"},
-    {"throttled_ns", "throttled", "#333333"}, {"idle_ns", "idle", "#e4e4e4"},
+    {"user code", "#0072B2"}, {"GC and runtime", "#009E73"}, {"scheduler", "#D55E00"},
+    {"spinning", "#E69F00"},  {"system call", "#CC79A7"},    {"waits for a CPU", "#F0E442"},
+    {"throttled", "#333333"}, {"idle", "#e4e4e4"},
 };
 
 /* Cumulative percent, one column per state. */
+static void put_states(struct plot *p, double at, const double ns[STATES])
+{
+    double total = 0, sum = 0;
+    for (int i = 0; i < STATES; i++)
+        total += ns[i];
+    fprintf(p->dat, "%.9g", at);
+    for (int i = 0; i < STATES; i++) {
+        sum += ns[i];
+        fprintf(p->dat, " %.5g", total > 0 ? 100 * sum / total : 0.0);
+    }
+    fputc('\n', p->dat);
+}
+
+/* share: percent of the whole run. */
 static int write_states(struct plot *p, int64_t unit, double share[STATES])
 {
-    sqlite3_stmt *st = query_buckets(
-        p, "SELECT min(time_ns - interval_ns), sum(user_ns), sum(gc_ns), sum(scheduler_ns),"
-           " sum(spinning_ns), sum(syscall_ns), sum(no_cpu_ns), sum(throttled_ns), sum(idle_ns)"
-           " FROM samples WHERE run = ?1 GROUP BY (time_ns - 1) / ?2 ORDER BY 1");
-    double all = 0;
+    double ns[STATES] = {0}, all = 0;
     int n = 0;
+    sqlite3_stmt *st = query_buckets(
+        p, SAMPLES "SELECT min(begin_ns), sum(user_ns), sum(gc_ns), sum(scheduler_ns),"
+                   " sum(spinning_ns), sum(syscall_ns), sum(no_cpu_ns), sum(throttled_ns),"
+                   " sum(idle_ns) FROM s WHERE time_ns > begin_ns"
+                   " GROUP BY (time_ns - 1) / ?2 ORDER BY 1");
     plot_block(p);
     for (; st != NULL && sqlite3_step(st) == SQLITE_ROW; n++) {
-        double total = 0, sum = 0;
-        for (int i = 0; i < STATES; i++)
-            total += sqlite3_column_double(st, i + 1);
-        int64_t begin = sqlite3_column_int64(st, 0);
-        fprintf(p->dat, "%.9g", (double)(begin > 0 ? begin : 0) / (double)unit);
         for (int i = 0; i < STATES; i++) {
-            sum += sqlite3_column_double(st, i + 1);
-            share[i] += sqlite3_column_double(st, i + 1);
-            fprintf(p->dat, " %.5g", total > 0 ? 100 * sum / total : 0.0);
+            ns[i] = sqlite3_column_double(st, i + 1);
+            share[i] += ns[i];
+            all += ns[i];
         }
-        fputc('\n', p->dat);
-        all += total;
+        put_states(p, (double)sqlite3_column_int64(st, 0) / (double)unit, ns);
     }
     plot_done(p, st);
+    if (n > 0)
+        put_states(p, (double)p->makespan_ns / (double)unit, ns);
     for (int i = 0; i < STATES; i++)
         share[i] = all > 0 ? 100 * share[i] / all : 0;
     return n;
@@ -103,21 +143,22 @@ static int write_states(struct plot *p, int64_t unit, double share[STATES])
 
 void plot_utilisation(struct plot *p)
 {
-    const char *unit;
+    static const char what[] = "What the Ps did";
+    const char *unit, *comma = "plot";
     double share[STATES] = {0};
     int64_t u = plot_unit(p->makespan_ns, &unit);
-    if (write_states(p, u, share) == 0)
-        plot_fail(p, "run %" PRId64 " has no samples", p->args->run);
-    axes(p, "What the Ps did", "share of all Ps (%)");
-    fprintf(p->gp, "set xlabel 'virtual time (%s)'\nset yrange [0:100]\nset xrange [0:%.9g]\n",
-            unit, (double)p->makespan_ns / (double)u);
+    if (write_states(p, u, share) == 0) {
+        plot_nothing(p, what, "the run has no samples: it took no time");
+        return;
+    }
+    axes(p, what, "share of all Ps (%)", u, unit);
+    fputs("set yrange [0:100]\nset key maxrows 2\n", p->gp);
     /* From the top of the stack down, each over the one before. */
-    const char *comma = "plot";
     for (int i = STATES - 1; i >= 0; i--) {
         if (share[i] <= 0 && i != STATES - 1)
             continue;
         fprintf(p->gp,
-                "%s '%s' using 1:%d with fillsteps fs solid 1 noborder lc rgb '%s'"
+                "%s %s using 1:%d with fillsteps fs solid 1 noborder lc rgb '%s'"
                 " title '%s %.1f %%'",
                 comma, p->dat_name, i + 2, states[i].colour, states[i].name, share[i]);
         comma = ", \\\n    ";

@@ -6,6 +6,7 @@
 
 #include "run/ops.h"
 #include "run/window.h"
+#include "sim/base/text.h"
 
 enum { OPS_SHOWN = 20, OPS_SEARCHED = 5000000, PS_PER_US = 1000000 };
 
@@ -73,8 +74,8 @@ static void print_where(FILE *to, const struct look_where *w)
     else
         fputs("P -, ", to);
     if (w->g != 0)
-        fprintf(to, "G %" PRIu64 " %s (%s, line %" PRIu32 ")\n", w->g, w->g_status, w->g_group,
-                w->line);
+        fprintf(to, "G %" PRIu64 " %s (%s, line %" PRIu32 ")\n", w->g, w->g_status,
+                text_line(w->g_group), w->line);
     else
         fputs("G - (the M is in the scheduler)\n", to);
 }

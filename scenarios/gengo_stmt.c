@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "scenarios/gengo_int.h"
+#include "sim/base/text.h"
 
 typedef void gen_fn(struct gen *g, const cJSON *o, const cJSON *v);
 
@@ -738,9 +739,16 @@ static void go_print(struct gen *g, const cJSON *o, const cJSON *v)
              gen_quote(g, gen_text(g, "%s%s", f, end != NULL ? end->valuestring : "\n")), s);
 }
 
+/* A name of the scenario's in a comment: whatever it holds, the comment ends with its line. */
+static const char *gen_comment(const char *name)
+{
+    static char text[200];
+    return text_in(text, sizeof text, TEXT_GO_COMMENT, name);
+}
+
 static void go_span(struct gen *g, const cJSON *o, const cJSON *v)
 {
-    gen_line(g, "{ // span %s", v->valuestring);
+    gen_line(g, "{ // span %s", gen_comment(v->valuestring));
     gen_inner(g, json_member(o, "do"));
     gen_line(g, "}");
 }
@@ -748,7 +756,7 @@ static void go_span(struct gen *g, const cJSON *o, const cJSON *v)
 static void go_mark(struct gen *g, const cJSON *o, const cJSON *v)
 {
     (void)o;
-    gen_line(g, "// mark %s", v->valuestring);
+    gen_line(g, "// mark %s", gen_comment(v->valuestring));
 }
 
 /* ---- the table ---- */

@@ -9,6 +9,7 @@
 
 #include "run/analysis.h"
 #include "sim/base/alloc.h"
+#include "sim/base/text.h"
 
 enum { NS = 1000, BUFFER = 1 << 20, PID_PS = 1, PID_SPANS = 2 };
 
@@ -32,23 +33,6 @@ struct export
     int64_t runnable;
 };
 
-/* ---- JSON's text ---- */
-
-static void put_text(FILE *out, const char *s)
-{
-    fputc('"', out);
-    for (; *s != 0; s++) {
-        unsigned char ch = (unsigned char)*s;
-        if (ch == '"' || ch == '\\')
-            fputc('\\', out);
-        if (ch < ' ')
-            fprintf(out, "\\u%04x", ch);
-        else
-            fputc(ch, out);
-    }
-    fputc('"', out);
-}
-
 /* ---- JSON lines ---- */
 
 static void put_argument(FILE *out, const char *name, uint64_t value)
@@ -70,7 +54,7 @@ static void put_line(struct export *e, const struct event_rec *r)
         fprintf(e->out, ",\"g\":%" PRIu32, r->g);
     if (r->type == EV_G_CREATE) {
         fputs(",\"group\":", e->out);
-        put_text(e->out, analysis_group_name(e->program, analysis_group(e->program, r)));
+        text_put(e->out, TEXT_JSON, analysis_group_name(e->program, analysis_group(e->program, r)));
     } else {
         put_argument(e->out, info->arg[0], r->a);
     }
@@ -94,7 +78,7 @@ static void put_slice(struct export *e, const char *name, uint32_t g, int pid, u
 {
     begin_event(e);
     fputs("{\"ph\":\"X\",\"name\":", e->out);
-    put_text(e->out, name);
+    text_put(e->out, TEXT_JSON, name);
     fprintf(e->out, ",\"pid\":%d,\"tid\":%" PRIu32, pid, tid);
     put_time(e->out, "ts", begin_ns);
     put_time(e->out, "dur", end_ns - begin_ns);

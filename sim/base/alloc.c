@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/base/fail.h"
 
@@ -18,3 +19,9 @@ static void *checked(void *p)
 void *x_alloc(size_t size) { return checked(calloc(1, size != 0 ? size : 1)); }
 
 void *x_grow(void *p, size_t size) { return checked(realloc(p, size != 0 ? size : 1)); }
+
+char *x_strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    return memcpy(x_alloc(size), text, size);
+}

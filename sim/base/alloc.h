@@ -7,8 +7,9 @@
 
 #include <stddef.h>
 
-/* malloc and realloc that end the process with a message in place of returning NULL. */
+/* malloc, realloc and strdup that end the process with a message in place of returning NULL. */
 void *x_alloc(size_t size);
 void *x_grow(void *p, size_t size);
+char *x_strdup(const char *text);
 
 #endif

@@ -104,6 +104,14 @@ static size_t as_json(uint32_t c, char *out)
     return encode(c, out);
 }
 
+/* Between strings there are no such characters but newline and tab. */
+static size_t as_json_whole(uint32_t c, char *out)
+{
+    if ((is_control(c) && c != '\n' && c != '\t') || is_deceptive(c))
+        return (size_t)snprintf(out, PIECE, "\\u%04x", (unsigned)c);
+    return encode(c, out);
+}
+
 static size_t as_xml(uint32_t c, char *out)
 {
     switch (c) {
@@ -202,6 +210,7 @@ static size_t piece(const struct frame *f, const char *text, size_t left, size_t
     case TEXT_TSV: return as_tsv(c, out);
     case TEXT_CSV: return as_csv(c, out);
     case TEXT_JSON: return as_json(c, out);
+    case TEXT_JSON_WHOLE: return as_json_whole(c, out);
     case TEXT_XML: return as_xml(c, out);
     case TEXT_DOT: return as_dot(c, out);
     case TEXT_GNUPLOT: return as_gnuplot(c, out);

@@ -19,6 +19,7 @@ enum text_form {
     TEXT_TSV,        /* a field: \t \n \r \\ and \x1b, so that it can be taken back */
     TEXT_CSV,        /* a field of RFC 4180; no formula for a spreadsheet */
     TEXT_JSON,       /* with its quotes; fit for the inside of an HTML script, too */
+    TEXT_JSON_WHOLE, /* a document that a writer has made: what it let through inside of strings */
     TEXT_XML,        /* text or attribute of XML, SVG, HTML, without quotes */
     TEXT_DOT,        /* with its quotes */
     TEXT_GNUPLOT,    /* with its quotes, single ones; a string, not a file's name */

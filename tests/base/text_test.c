@@ -55,6 +55,7 @@ TEST_CASE(Text, TheFormsQuoteAsTheirFormatsDo)
     IS(TEXT_CSV, "a\nb", "\"a\nb\"");
     IS(TEXT_CSV, "=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0");
     IS(TEXT_JSON, "a\"b\\c\n</script>", "\"a\\\"b\\\\c\\n\\u003c/script\\u003e\"");
+    IS(TEXT_JSON_WHOLE, "{\"a\":\n\t\"\x7f\xff\"}", "{\"a\":\n\t\"\\u007f\ufffd\"}");
     IS(TEXT_XML, "<script>alert('1') & \"2\"</script>",
        "&lt;script&gt;alert(&#39;1&#39;) &amp; &quot;2&quot;&lt;/script&gt;");
     IS(TEXT_XML, "\001\ufffe", "\\x01\\ufffe");
@@ -115,7 +116,8 @@ static void check_any(enum text_form form, const char *text)
     for (const char *s = out; *s != 0; s++) {
         unsigned char c = (unsigned char)*s;
         bool layout = (c == '\n' && (form == TEXT_LINES || form == TEXT_CSV)) ||
-                      (c == '\t' && form == TEXT_LINES);
+                      (c == '\t' && form == TEXT_LINES) ||
+                      ((c == '\n' || c == '\t') && form == TEXT_JSON_WHOLE);
         CHECK(layout || (c >= ' ' && c != 0x7f));
         CHECK(!(c == 0xc2 && (unsigned char)s[1] < 0xa0)); /* C1 */
     }

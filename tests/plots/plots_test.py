@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from xml.etree import ElementTree
 
 GMPSIM = os.path.abspath(sys.argv.pop(1))
 PICTURES = ("latency", "runq", "utilisation", "timeline")
@@ -83,7 +84,7 @@ class Case(unittest.TestCase):
             _, err = self.run_it(["plot", "x.db", picture, "--out", name + ".svg"], status=2,
                                  path=empty)
             self.assertIn("apt install gnuplot-nox", err)
-            self.assertIn("plot '%s.dat'" % name, self.read(name + ".gp"))
+            self.assertIn("plot './%s.dat'" % name, self.read(name + ".gp"))
             self.assertGreater(len(self.read(name + ".dat").splitlines()), 3)
             self.assertFalse(os.path.exists(os.path.join(self.folder, name + ".svg")))
 
@@ -148,6 +149,160 @@ class Case(unittest.TestCase):
             _, err = self.run_it(["plot", "old.db", picture, "--out", "old.svg"], status=2,
                                  path=empty)
             self.assertIn("apt install gnuplot-nox", err)
+
+    def without_gnuplot(self, *args):
+        empty = os.path.join(self.folder, "empty")
+        os.makedirs(empty, exist_ok=True)
+        self.run_it(["plot", *args], status=2, path=empty)
+
+    def record(self, scenario, db, *args):
+        with open(os.path.join(self.folder, db + ".json"), "w", encoding="utf-8") as f:
+            json.dump(scenario, f)
+        self.run_it(["run", db + ".json", "--db", db, *args])
+
+    def test_a_run_of_less_than_a_sample_is_drawn_to_its_end(self):
+        self.record({"name": "short", "why": "test", "procs": 1, "objects": {"wg": "waitgroup"},
+                     "funcs": {"work": [{"cpu": "10us"}, {"done": "wg"}]},
+                     "main": [{"add": "wg", "n": 4}, {"go": "work", "count": 4},
+                              {"wait": "wg"}]}, "short.db")
+        makespan, area = self.run_it(["query", "short.db",
+                                      "SELECT makespan_ns, (SELECT sum(runnable_area) FROM samples)"
+                                      " FROM runs"])[0].split()
+        for picture in ("runq", "utilisation"):
+            self.without_gnuplot("short.db", picture, "--out", "short.svg")
+            rows = [[float(v) for v in line.split()] for line in self.read("short.dat").split("\n")
+                    if line]
+            self.assertEqual(rows[0][0], 0)
+            self.assertAlmostEqual(rows[-1][0], int(makespan) / 1000)
+            self.assertEqual(rows[-1][1:], rows[-2][1:])
+        self.without_gnuplot("short.db", "runq", "--out", "short.svg")
+        mean = float(self.read("short.dat").split()[1])
+        self.assertAlmostEqual(mean, int(area) / int(makespan), delta=0.001)
+        self.assertGreater(mean, 1)  # three of the four wait for the one P
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
+    def test_a_run_in_which_nothing_happens_is_drawn(self):
+        self.record({"name": "nothing", "why": "test", "main": []}, "nothing.db")
+        for picture in PICTURES:
+            self.run_it(["plot", "nothing.db", picture, "--out", "nothing.svg"])
+            self.assertIn("</svg>", self.read("nothing.svg"))
+
+    def test_the_rare_slow_span_is_drawn(self):
+        spans = [{"span": "often %d" % i, "do": [{"cpu": "1us"}]} for i in range(12)]
+        self.record({"name": "rare", "why": "test", "procs": 2, "objects": {"wg": "waitgroup"},
+                     "funcs": {"work": spans + [{"done": "wg"}],
+                               "slow": [{"span": "rare", "do": [{"sleep": "7ms"}]},
+                                        {"done": "wg"}]},
+                     "main": [{"add": "wg", "n": 31}, {"go": "work", "count": 30}, {"go": "slow"},
+                              {"wait": "wg"}]}, "rare.db")
+        self.without_gnuplot("rare.db", "latency", "--out", "rare.svg")
+        script = self.read("rare.gp")
+        self.assertIn("title 'rare: 1, p99 7.", script)
+        self.assertIn("6 more are not drawn", script)
+
+    def test_runs_are_compared_in_one_picture(self):
+        for seed in ("1", "2", "3"):
+            self.run_it(["run", "s.json", "--db", "three.db", "--seed", seed])
+        self.without_gnuplot("three.db", "latency", "--run", "1", "--run", "3", "--out", "c.svg")
+        script = self.read("c.gp")
+        for part in ("'run 1: request: 200,", "'run 3: request: 200,", "compared: runs 1, 3"):
+            self.assertIn(part, script)
+        self.assertNotIn("run 2: ", script)
+        _, err = self.run_it(["plot", "three.db", "runq", "--run", "1", "--run", "3"], status=2)
+        self.assertIn("shows one run", err)
+
+    def test_the_window_is_the_slowest_request(self):
+        self.record({"name": "long one", "why": "test", "procs": 2, "objects": {"wg": "waitgroup"},
+                     "funcs": {"busy": [{"loop": 400, "do": [{"cpu": "50us"}, {"gosched": True}]},
+                                        {"done": "wg"}],
+                               "slow": [{"span": "slow", "do": [{"sleep": "9ms"}, {"cpu": "1ms"}]},
+                                        {"done": "wg"}]},
+                     "main": [{"add": "wg", "n": 5}, {"go": "busy", "count": 4}, {"go": "slow"},
+                              {"wait": "wg"}]}, "window.db")
+        begin, end = (int(v) for v in self.run_it(
+            ["query", "window.db", "SELECT begin_ns, end_ns FROM spans"])[0].split())
+        self.without_gnuplot("window.db", "timeline", "--out", "w.svg")
+        low, high = (float(v) * 1e6 for v in re.search(
+            r"set xrange \[([\d.e+]+):([\d.e+]+)\]", self.read("w.gp")).groups())
+        self.assertLess(low, begin)
+        self.assertGreater(high, end)
+        self.assertLess(high - low, 1.2 * (end - begin))
+        self.assertIn("around the slowest request: slow ", self.read("w.gp"))
+
+    def test_goroutines_of_a_group_have_one_colour(self):
+        self.without_gnuplot("x.db", "timeline", "--out", "g.svg")
+        block = self.read("g.dat").split("\n\n\n")[1].strip().split("\n")[1:]
+        colours = {int(line.split()[6]) for line in block}
+        script = self.read("g.gp")
+        for name in ("handle", "main"):
+            colour = re.search("lc rgb '#(\\w+)' title '%s'" % name, script).group(1)
+            self.assertIn(int(colour, 16), colours)
+        self.assertLessEqual(len(colours), 4)  # handle, main, runtime, the slowest one
+
+    def test_joined_boxes_keep_the_time(self):
+        self.record({"name": "tiny", "why": "test", "procs": 2, "objects": {"wg": "waitgroup"},
+                     "funcs": {"busy": [{"loop": 3000, "do": [{"cpu": "1us"}, {"gosched": True}]},
+                                        {"done": "wg"}]},
+                     "main": [{"add": "wg", "n": 4}, {"go": "busy", "count": 4}, {"wait": "wg"}]},
+                    "tiny.db")
+        makespan, ran = (int(v) for v in self.run_it(
+            ["query", "tiny.db", "SELECT makespan_ns, (SELECT sum(duration_ns) FROM g_transitions"
+             " WHERE from_state = 'running') FROM runs"])[0].split())
+        self.without_gnuplot("tiny.db", "timeline", "--from", "0", "--to", "%dns" % makespan,
+                             "--out", "tiny.svg")
+        block = self.read("tiny.dat").split("\n\n\n")[1].strip().split("\n")[1:]
+        self.assertLess(len(block), 4000)
+        unit = 1e3 if makespan < 2e6 else 1e6
+        drawn = sum((x[3] - x[2]) * unit * (x[5] - x[4]) / 0.76
+                    for x in ([float(v) for v in line.split()] for line in block))
+        self.assertAlmostEqual(drawn / ran, 1, delta=0.02)
+        self.assertIn("joined", self.read("tiny.gp"))
+
+    NAMES = ("it's <b>&\"x\"", "caf\u00e9 " + "\u4e2d" * 60,
+             "a'; set output '|touch PWNED", "`touch PWNED`",
+             "$(touch PWNED)", "n" * 200, "end\\")
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
+    def test_hostile_names_stay_text(self):
+        do = [{"span": name, "do": [{"cpu": "2us"}]} for name in self.NAMES]
+        self.record({"name": self.NAMES[2], "why": "test", "procs": 2,
+                     "objects": {"wg": "waitgroup"}, "funcs": {"w": do + [{"done": "wg"}]},
+                     "main": [{"add": "wg", "n": len(self.NAMES)}] +
+                             [{"go": "w", "group": name} for name in self.NAMES] +
+                             [{"wait": "wg"}]}, "hostile.db")
+        for picture in PICTURES:
+            self.run_it(["plot", "hostile.db", picture, "--out", "hostile.svg"])
+            text = ElementTree.parse(os.path.join(self.folder, "hostile.svg")).getroot()
+            words = "".join(text.itertext())
+            self.assertIn("touch PWNED", words)
+            if picture == "latency":
+                for name in self.NAMES:
+                    self.assertTrue(name[:17] in words, name)  # none of them lost its curve
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "PWNED")))
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
+    def test_hostile_file_names_are_files(self):
+        for name in ("|touch PWNED;.svg", "-.svg", "it's.svg", "-e.svg", "< touch PWNED;.svg",
+                     "a b`touch PWNED`.svg", "\u4e2d.png", "100%s.svg", "~.svg"):
+            with self.subTest(name):
+                self.run_it(["plot", "x.db", "latency", "--out=" + name])
+                self.assertGreater(os.path.getsize(os.path.join(self.folder, name)), 1000)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "PWNED")))
+        _, err = self.run_it(["plot", "x.db", "latency", "--out", "a\nb.svg"], status=2)
+        self.assertIn("no control characters", err)
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
+    def test_a_picture_that_cannot_be_drawn_leaves_no_file(self):
+        fake = os.path.join(self.folder, "fake")
+        os.makedirs(fake, exist_ok=True)
+        with open(os.path.join(fake, "gnuplot"), "w", encoding="utf-8") as f:
+            f.write("#!/bin/sh\n: >broken.svg\n"
+                    "printf '\\n   ^\\nline 7: no \\033[31mluck\\n' >&2\nexit 1\n")
+        os.chmod(os.path.join(fake, "gnuplot"), 0o755)
+        _, err = self.run_it(["plot", "x.db", "latency", "--out", "broken.svg"], status=2,
+                             path=fake + ":/usr/bin:/bin")
+        self.assertEqual(err, "gmpsim: gnuplot broken.gp failed: line 7: no \\x1b[31mluck\n")
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "broken.svg")))
 
     def test_mistakes(self):
         for args, hint in ((["x.db", "latency", "--out", "x.pdf"], ".svg or .png"),

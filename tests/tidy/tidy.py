@@ -34,7 +34,7 @@ ARROWS = {
     "run": ["include", "model", "sim/base", "sim/virt", "sim/traced", "program", "scenarios"],
     "store": MODEL_WINDOW + ["sim/base", "sim/virt/costs.h", "scenarios", "run"],
     "replay": ["sim/base"],
-    "plots": [],
+    "plots": ["sim/base"],
     "cli": ["*"],
     "tests": ["*"],
     "bench": ["*"],
