@@ -173,6 +173,7 @@ int main(int argc, char **argv)
             print_pair(mix, sizes[i], "pop + push", &pop, reps);
             print_pair(mix, sizes[i], "replace", &replace, reps);
         }
-    printf("published, on other machines, pop + push: Cimba 8.6 ns, ns-3 9.8 ns\n");
+    /* Their papers give 8.6 and 9.8 million events a second. */
+    printf("published, on other machines, pop + push: ns-3 102 ns, Cimba 116 ns\n");
     return 0;
 }

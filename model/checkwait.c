@@ -144,7 +144,8 @@ static bool waits_for_finalizers(struct g *gp)
     return f->fing == gp && waits;
 }
 
-/* In a place that is not walked: a lone switch, by the reason. */
+/* Is a G that no queue holds in the place that its wait reason names? A lone switch over the
+ * reasons. */
 static bool waits_elsewhere(struct g *gp)
 {
     struct gcController *c = &rt->gc;

@@ -94,7 +94,7 @@ static enum opres fd_try_read(struct g *gp)
 
 static enum opres fd_block(struct g *gp);
 
-/* What a wait was for has come, perhaps. */
+/* The poller says that what the G waits for has come; somebody may have been faster. */
 static enum opres fd_ready(struct g *gp)
 {
     struct pollfd *fd = gp->opobj;

@@ -29,11 +29,11 @@ struct vm_hot {
     unsigned long long now;     /* the running thread's clock, ps */
     unsigned long long horizon; /* it may perform points while now < horizon */
     unsigned long long bit;     /* of the CPU it runs on, in the masks below */
-    void *arg;                  /* the running thread's; NULL outside every M */
+    void *arg;                  /* of the running thread's M; NULL while none runs */
     /* One mask per 64-byte line of the arena: the CPUs (modulo 64) that hold the line. One bit:
      * that CPU may write. The address of the mask of the line at address 0, if there were one. */
     uintptr_t lines;
-    struct vm_front *front; /* of the running thread; outside every M that of nobody */
+    struct vm_front *front; /* of the running thread; while none runs, a spare one */
     /* The row of the world's port. As wide as the clock: added to it in one instruction. */
     struct {
         unsigned long long hit, miss;

@@ -15,7 +15,8 @@ fail() {
 # ---- dev ----
 
 usage=$("$root/dev") || fail "./dev alone should exit 0"
-for verb in demo test bench lint fmt asan tsan determinism wrong differ fuzz manual clean-room; do
+for verb in demo test quick bench lint fmt asan tsan determinism wrong differ fuzz manual \
+    clean-room; do
     grep -q "^  $verb " <<<"$usage" || fail "./dev does not list $verb"
     grep -q "^verb_${verb//-/_}() {" "$root/dev" || fail "./dev has no function for $verb"
 done
