@@ -4,6 +4,7 @@
  *   open loop    EVERY, BURSTS, TIMES: each env callback delivers and schedules the next
  *   closed loop  CLOSED: a client is a pending callback; its answer draws a think time and
  *                schedules it again
+ *   POSTED       whoever writes to the other end schedules it (FDPOST)
  *
  * A callback runs outside any M: it touches only what it owns, publishes by a_init, and then rings
  * the poller. */
@@ -13,11 +14,13 @@
 
 int64_t dist_quantile(const struct dist *d, uint64_t p); /* sim/base/dist.h */
 
-/* Every client of a closed loop has a place: a refused one would never come back. */
+/* Every client of a closed loop has a place: a refused one would never come back. Of a recorded
+ * descriptor we know how many it takes. */
 static uint32_t env_backlog(const struct arrivals *a)
 {
-    uint32_t n = ENV_BACKLOG;
-    while (a->kind == ARRIVE_CLOSED && n < (uint32_t)a->size && n < 1u << 31)
+    bool posted = a->kind == ARRIVE_POSTED;
+    uint32_t n = posted ? 4 : ENV_BACKLOG;
+    while ((posted || a->kind == ARRIVE_CLOSED) && n < (uint32_t)a->size && n < 1u << 31)
         n *= 2;
     return n;
 }
@@ -143,6 +146,8 @@ static void env_begin(struct pollfd *fd)
         return;
     int64_t now = nanotime();
     e->zero = now;
+    if (e->process->kind == ARRIVE_POSTED)
+        return;
     int64_t start = env_sum(now, e->process->start_ns);
     if (e->process->kind != ARRIVE_CLOSED) {
         env_next(fd, start);
@@ -152,6 +157,12 @@ static void env_begin(struct pollfd *fd)
     for (int64_t i = 0; i < e->process->size; i++)
         env_think(fd, start);
     unlock(&e->lock);
+}
+
+static void env_post(struct pollfd *fd, int64_t after)
+{
+    if (fd->env.process != NULL && fd->env.process->kind == ARRIVE_POSTED)
+        env_schedule(env_sum(host_now(), after > 1 ? after : 1), env_client, fd);
 }
 
 /* A request was answered: in a closed loop its client starts to think. */

@@ -11,6 +11,8 @@
 #include "netpoll.h"
 #include "objs.h"
 #include "statusname.h"
+#include "tape.h"
+#include "wakeevent.h"
 
 /* What is wrong and with whom. One text at a time: the first is the last. */
 static char check_text[260];
@@ -144,11 +146,26 @@ static bool waits_for_finalizers(struct g *gp)
     return f->fing == gp && waits;
 }
 
+/* For an event of a recording: the reason is what was recorded, and says nothing here. */
+static bool is_for_event(const struct g *gp)
+{
+    if (rt->events == NULL || isSystemGoroutine(gp) || gp->func < 0 || gp->nkont != 0)
+        return false;
+    const struct insn *in = &prog_code[gp->pc - 1];
+    struct insn entry;
+    if (in->op != OP_TAPE)
+        return in->op == OP_EVWAIT;
+    (void)tape_get(rt->prog->tape + regs(gp)[TAPE_AT], &entry);
+    return entry.op == OP_EVWAIT;
+}
+
 /* Is a G that no queue holds in the place that its wait reason names? A lone switch over the
  * reasons. */
 static bool waits_elsewhere(struct g *gp)
 {
     struct gcController *c = &rt->gc;
+    if (is_for_event(gp))
+        return event_waited_for(gp);
     switch ((enum waitreason)gp->waitreason) {
     case waitReasonChanReceiveNilChan:
     case waitReasonChanSendNilChan:

@@ -25,6 +25,7 @@ enum {
     OPFD_WAIT_W = POLL_W,
     OPFD_READ = POLL_R | 4,
     OPFD_WRITE = POLL_W | 8,
+    OPFD_TAKE = POLL_R | 16,
     OPFD_AGAIN = -100
 };
 
@@ -94,12 +95,23 @@ static enum opres fd_try_read(struct g *gp)
 
 static enum opres fd_block(struct g *gp);
 
+/* A recorded read, whose calls of the system are on its tape: what has arrived is taken. */
+static enum opres fd_take(struct g *gp)
+{
+    struct pollfd *fd = gp->opobj;
+    uint64_t request;
+    int64_t when;
+    return env_take(&fd->env, &request, &when) ? fd_finish(gp, 0) : fd_block(gp);
+}
+
 /* The poller says that what the G waits for has come; somebody may have been faster. */
 static enum opres fd_ready(struct g *gp)
 {
     struct pollfd *fd = gp->opobj;
     if (gp->opval == OPFD_READ)
         return fd_try_read(gp);
+    if (gp->opval == OPFD_TAKE)
+        return fd_take(gp);
     if (gp->opval == OPFD_WAIT_R && fd->env.process != NULL && !env_readable(&fd->env))
         return fd_block(gp); /* an edge whose data somebody has read */
     return fd_finish(gp, 0);
@@ -174,6 +186,7 @@ static enum opres fd_locked(struct g *gp)
         return fd_finish(gp, -err);
     switch (gp->opval) {
     case OPFD_READ: a_store(poll_word(&fd->pd, mode), pdNil); return fd_try_read(gp);
+    case OPFD_TAKE: a_store(poll_word(&fd->pd, mode), pdNil); return fd_take(gp);
     case OPFD_WRITE: a_store(poll_word(&fd->pd, mode), pdNil); return fd_write(gp);
     case OPFD_WAIT_R: return env_readable(&fd->env) ? fd_finish(gp, 0) : fd_block(gp);
     default: /* writable unless the process says when */
@@ -219,6 +232,10 @@ static enum opres netpoll_wait_op(struct g *gp, struct pollfd *fd, enum poll_mod
 static enum opres netpoll_read_op(struct g *gp, struct pollfd *fd)
 {
     return fd_op(gp, fd, OPFD_READ);
+}
+static enum opres netpoll_take_op(struct g *gp, struct pollfd *fd)
+{
+    return fd_op(gp, fd, OPFD_TAKE);
 }
 static enum opres netpoll_write_op(struct g *gp, struct pollfd *fd)
 {

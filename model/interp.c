@@ -31,7 +31,9 @@
 #include "stack.h"
 #include "sync.h"
 #include "syscall.h"
+#include "tapeop.h"
 #include "trace.h"
+#include "wakeevent.h"
 #include "weighted.h"
 
 static int64_t amount(const struct g *gp, uint8_t reg, int64_t imm)
@@ -450,6 +452,8 @@ FD_OP(fdread, netpoll_read_op(gp, o))
 FD_OP(fdwrite, netpoll_write_op(gp, o))
 FD_OP(fdwait, netpoll_wait_op(gp, o, (enum poll_mode)in->b))
 FD_OP(fdclose, netpoll_close_op(gp, o))
+FD_OP(fdtake, netpoll_take_op(gp, o))
+OBJECT_OP(fdpost, pollfd, OBJ_FD, (env_post(o, weight(gp, in->b, in->imm)), done()))
 
 static enum opres op_fddeadline(struct g *gp, const struct insn *in)
 {
@@ -581,8 +585,16 @@ static const op_fn op_table[OPS] = {
     [OP_CASA] = op_casa, [OP_CORONEW] = op_coronew, [OP_CORONEXT] = op_coronext,
     [OP_COROSTOP] = op_corostop, [OP_YIELD] = op_yield, [OP_PRINT] = op_print,
     [OP_SPANB] = op_spanb, [OP_SPANE] = op_spane, [OP_MARK] = op_mark, [OP_GOSCHED] = op_gosched,
+    [OP_TAPEBEGIN] = op_tapebegin, [OP_TAPE] = op_tape, [OP_EVWAIT] = op_evwait,
+    [OP_EVPOST] = op_evpost, [OP_SLEEPTO] = op_sleepto, [OP_AFTERTO] = op_afterto,
+    [OP_FDTAKE] = op_fdtake, [OP_FDPOST] = op_fdpost,
 };
 /* clang-format on */
+
+static enum opres interp_do(struct g *gp, const struct insn *in)
+{
+    return op_table[in->op](gp, in);
+}
 
 #define STEP(name) static enum opres step_##name(struct g *gp);
 #include "steps.def"

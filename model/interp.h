@@ -5,5 +5,7 @@
 #include "step.h"
 
 static enum opres cgocallback_done(struct g *gp);
+/* An instruction that is neither a jump nor arithmetic nor a call. */
+static enum opres interp_do(struct g *gp, const struct insn *in);
 static void gogo(struct m *mp); /* runs m.curg until it needs g0 */
 #endif

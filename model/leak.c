@@ -191,6 +191,9 @@ static void leak_insn(struct leaks *l, uint32_t pc)
         leak_func(l, in->imm);
     if (in->op == OP_CONST)
         leak_value(l, in->imm);
+    if (in->op == OP_TAPE) /* what is left of the tapes is not looked at */
+        for (int64_t i = 1; i <= rt->prog->nobjects; i++)
+            leak_object(l, i);
     if (in->op == OP_SWITCH)
         for (int64_t i = 0; i < in->imm; i++)
             leak_code(l, pc + 1 + (uint32_t)i);

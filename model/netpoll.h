@@ -108,6 +108,8 @@ static struct pollfd *netpoll_open(int32_t arrivals);
 static enum opres netpoll_wait_op(struct g *gp, struct pollfd *fd, enum poll_mode mode);
 /* FD.Read: parks while read(2) finds nothing. */
 static enum opres netpoll_read_op(struct g *gp, struct pollfd *fd);
+/* ... without read(2). */
+static enum opres netpoll_take_op(struct g *gp, struct pollfd *fd);
 static enum opres netpoll_write_op(struct g *gp, struct pollfd *fd); /* FD.Write of an answer */
 /* FD.Close: wakes its users and waits until they are gone. */
 static enum opres netpoll_close_op(struct g *gp, struct pollfd *fd);
@@ -120,6 +122,8 @@ static void env_begin(struct pollfd *fd); /* its arrivals start */
 static bool env_take(struct envfd *e, uint64_t *request, int64_t *when);
 static bool env_readable(struct envfd *e);
 static void env_answered(struct pollfd *fd);
+/* ARRIVE_POSTED: one arrives in `after` ns. */
+static void env_post(struct pollfd *fd, int64_t after);
 
 /* ---- fd.c for the others ---- */
 static enum poll_mode op_mode(const struct g *gp);

@@ -159,7 +159,15 @@ static const struct insn *prog_code;
 static void *const *objs_decl; /* the program's objects */
 
 /* ---- the instruction that the G executes, and its registers ---- */
-static inline const struct insn *cur_insn(const struct g *gp) { return &prog_code[gp->pc - 1]; }
+/* tape.c: the entry of a tape that gp is in the middle of */
+static const struct insn *tape_insn(const struct g *gp, struct insn *room);
+static inline const struct insn *cur_insn_in(const struct g *gp, struct insn *room)
+{
+    const struct insn *in = &prog_code[gp->pc - 1];
+    return in->op != OP_TAPE ? in : tape_insn(gp, room);
+}
+/* Valid to the end of the block that asks. */
+#define cur_insn(gp) cur_insn_in(gp, &(struct insn){0})
 /* The registers of all frames. */
 static inline int64_t *g_stack(const struct g *gp)
 {

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "tape.h"
+
 const struct op_info op_infos[OPS] = {
 #define OP(n, A, B, C, D, I, w) [OP_##n] = {#n, w, A, B, C, D, I},
 #include "ops.def"
@@ -13,17 +15,24 @@ const struct op_info op_infos[OPS] = {
 
 struct check {
     const struct program *p;
+    const struct insn *in; /* an instruction of func at pc, or an entry of a tape */
     char *text;
     size_t size;
     uint32_t func, pc;
+    const uint8_t *tape; /* the entry, NULL: no tape */
 };
 
 static bool bad(const struct check *k, const char *what)
 {
     const struct program *p = k->p;
+    if (k->tape != NULL) {
+        snprintf(k->text, k->size, "tapes, byte %llu (%s): %s",
+                 (unsigned long long)(k->tape - p->tape), op_infos[k->in->op].name, what);
+        return false;
+    }
     const struct func *f = &p->funcs[k->func];
     const char *name = f->name ? f->name : "?";
-    uint8_t op = p->code[k->pc].op;
+    uint8_t op = k->in->op;
     snprintf(k->text, k->size, "function %s, instruction %u (%s): %s", name, k->pc - f->entry,
              op < OPS ? op_infos[op].name : "?", what);
     return false;
@@ -40,6 +49,13 @@ static bool check_reg(const struct check *k, int64_t reg, bool optional)
     return true;
 }
 
+enum {
+    WAIT_REASONS = 0
+#define WAITREASON(name, text) +1
+#include "waitreason.def"
+#undef WAITREASON
+};
+
 /* The small numbers: how many values the field of this instruction has. */
 static unsigned small_limit(enum op op)
 {
@@ -48,13 +64,14 @@ static unsigned small_limit(enum op op)
     case OP_MAKE: return OBJ_DECLARED;
     case OP_FDWAIT: return 3;
     case OP_FDDEADLINE: return 4;
+    case OP_EVWAIT: return WAIT_REASONS;
     default: return 2;
     }
 }
 
 static bool check_small(const struct check *k, uint8_t v)
 {
-    enum op op = k->p->code[k->pc].op;
+    enum op op = k->in->op;
     bool from_one = op == OP_MAKE || op == OP_FDWAIT || op == OP_FDDEADLINE;
     if (v >= small_limit(op) || (from_one && v == 0))
         return bad(k, "unknown kind");
@@ -64,7 +81,7 @@ static bool check_small(const struct check *k, uint8_t v)
 /* a, b, c. RA and CT are checked together at CT. */
 static bool check_field(const struct check *k, enum operand kind, uint8_t v, uint8_t before)
 {
-    const struct insn *in = &k->p->code[k->pc];
+    const struct insn *in = k->in;
     switch (kind) {
     case RR:
     case RW: return check_reg(k, v, false);
@@ -97,7 +114,7 @@ static bool check_d(const struct check *k, enum operand kind)
 {
     const struct program *p = k->p;
     const struct func *f = &p->funcs[k->func];
-    int32_t d = p->code[k->pc].d;
+    int32_t d = k->in->d;
     switch (kind) {
     case N_: return d == 0 || bad(k, "unused field is set");
     case D_TG:
@@ -117,7 +134,7 @@ static bool check_d(const struct check *k, enum operand kind)
 
 static bool check_imm(const struct check *k, enum operand kind)
 {
-    const struct insn *in = &k->p->code[k->pc];
+    const struct insn *in = k->in;
     switch (kind) {
     case IV: return true;
     case IP: return in->imm >= 0 || bad(k, "negative number");
@@ -133,7 +150,7 @@ static bool check_imm(const struct check *k, enum operand kind)
 /* Functions that are called get what they want. */
 static bool check_args(const struct check *k)
 {
-    const struct insn *in = &k->p->code[k->pc];
+    const struct insn *in = k->in;
     const struct func *f = k->p->funcs;
     switch (in->op) {
     case OP_CALL:
@@ -143,6 +160,8 @@ static bool check_args(const struct check *k)
     case OP_GO: return in->b == f[in->d].nparams || bad(k, "wrong number of arguments");
     case OP_ONCE: return in->b == f[in->imm].nparams || bad(k, "wrong number of arguments");
     case OP_CORONEW: return in->c == f[in->d].nparams || bad(k, "wrong number of arguments");
+    case OP_AFTERTO:
+        return (in->b == f[in->d].nparams && in->b <= 1) || bad(k, "wrong number of arguments");
     case OP_CGOCB:
         return f[in->d].nparams == (in->c != NOREG) || bad(k, "wrong number of arguments");
     case OP_TIMER:
@@ -157,7 +176,7 @@ static bool check_args(const struct check *k)
 static bool check_special(const struct check *k)
 {
     const struct program *p = k->p;
-    const struct insn *in = &p->code[k->pc];
+    const struct insn *in = k->in;
     const struct func *f = &p->funcs[k->func];
     switch (in->op) {
     case OP_SWITCH:
@@ -173,13 +192,15 @@ static bool check_special(const struct check *k)
         if (in->c == NOREG && in->b == OBJ_FD)
             return (in->imm >= -1 && in->imm < p->narrivals) || bad(k, "no such arrival process");
         return true;
+    case OP_EVWAIT:
+    case OP_EVPOST: return (uint64_t)in->imm < p->nevents || bad(k, "no such event");
     default: return true;
     }
 }
 
 static bool check_insn(const struct check *k)
 {
-    const struct insn *in = &k->p->code[k->pc];
+    const struct insn *in = k->in;
     if (in->op >= OPS)
         return bad(k, "no such instruction");
     const struct op_info *o = &op_infos[in->op];
@@ -192,7 +213,7 @@ static bool check_insn(const struct check *k)
 static bool check_select(const struct check *k)
 {
     const struct program *p = k->p;
-    const struct insn *in = &p->code[k->pc];
+    const struct insn *in = k->in;
     if (in->op != OP_SELECT)
         return true;
     const struct select_table *t = &p->selects[in->d];
@@ -211,6 +232,29 @@ static bool ends(enum op op)
     return op == OP_RET || op == OP_JMP || op == OP_PANIC || op == OP_GOEXIT || op == OP_EXIT;
 }
 
+/* A function that plays tapes is TAPEBEGIN 0, TAPE 0, JMP to the second, so that nothing else
+ * writes where it is. */
+static bool check_player(const struct check *k)
+{
+    const struct func *f = &k->p->funcs[k->func];
+    const struct insn *code = &k->p->code[f->entry];
+    if (k->in->op != OP_TAPEBEGIN && k->in->op != OP_TAPE)
+        return true;
+    bool shape = f->end - f->entry == 3 && code[0].op == OP_TAPEBEGIN && code[0].a == TAPE_AT &&
+                 code[1].op == OP_TAPE && code[1].a == TAPE_AT && code[2].op == OP_JMP &&
+                 (uint32_t)code[2].d == f->entry + 1;
+    return (shape && f->nregs == TAPE_REGS && f->nparams == 1) ||
+           bad(k, "is no function that plays a tape");
+}
+
+static uint8_t *put_number(uint8_t *at, uint64_t v)
+{
+    for (; v > 0x7f; v >>= 7)
+        *at++ = (uint8_t)(v | 0x80);
+    *at++ = (uint8_t)v;
+    return at;
+}
+
 static bool check_func(struct check *k)
 {
     const struct program *p = k->p;
@@ -225,11 +269,125 @@ static bool check_func(struct check *k)
         snprintf(k->text, k->size, "function %s: begins inside the one before", name);
         return false;
     }
-    for (k->pc = f->entry; k->pc < f->end; k->pc++)
-        if (!check_insn(k) || !check_select(k))
+    for (k->pc = f->entry; k->pc < f->end; k->pc++) {
+        k->in = &p->code[k->pc];
+        if (!check_insn(k) || !check_select(k) || !check_player(k))
             return false;
+    }
     k->pc = f->end - 1;
-    return ends(p->code[k->pc].op) || bad(k, "the function does not end here");
+    k->in = &p->code[k->pc];
+    return ends(k->in->op) || bad(k, "the function does not end here");
+}
+
+/* ---- tapes ---- */
+
+static bool writes(const struct check *k, uint8_t reg)
+{
+    const struct op_info *o = &op_infos[k->in->op];
+    return ((o->a == RW || o->a == RX) && k->in->a == reg) ||
+           ((o->b == RW || o->b == RX) && k->in->b == reg);
+}
+
+/* What would leave the function's three instructions, or belongs to what they are. */
+static bool on_tape(enum op op)
+{
+    switch (op) {
+    case OP_TAPE:
+    case OP_TAPEBEGIN:
+    case OP_CALL:
+    case OP_DEFER:
+    case OP_RECOVER:
+    case OP_SWITCH:
+    case OP_CGOCALL: /* a program with C is another kind of program (objs.c) */
+    case OP_CGOCB:
+    case OP_LOOP: return false;
+    case OP_CONST: return true;
+    default: return op_infos[op].d != D_TG && (op < OP_CONST || op > OP_RANDN);
+    }
+}
+
+static bool check_entry(struct check *k)
+{
+    if (!on_tape((enum op)k->in->op))
+        return bad(k, "has no place on a tape");
+    if (writes(k, TAPE_AT) || writes(k, TAPE_NEXT))
+        return bad(k, "changes where the tape is read");
+    return check_insn(k) && check_select(k);
+}
+
+/* From one tape's begin to its end. */
+static bool check_tape(struct check *k, const uint8_t *at, const uint8_t *end)
+{
+    struct insn in = {0};
+    k->in = &in;
+    do {
+        k->tape = at;
+        in.op = OP_NOP;
+        const uint8_t *next = tape_read(at, end, &in);
+        if (next == NULL)
+            return bad(k, "no whole instruction");
+        if (!check_entry(k))
+            return false;
+        at = next;
+    } while (at != end);
+    return ends((enum op)in.op) || bad(k, "the tape does not end here");
+}
+
+/* Registers on tapes are those of every function that plays them: they have the same number. */
+static bool check_tapes(struct check *k)
+{
+    const struct program *p = k->p;
+    for (k->func = 0; k->func < p->nfuncs; k->func++)
+        if (p->code[p->funcs[k->func].entry].op == OP_TAPEBEGIN)
+            break;
+    if (p->ntapes > 0 && k->func == p->nfuncs) {
+        snprintf(k->text, k->size, "tapes that no function plays");
+        return false;
+    }
+    for (uint64_t i = 0; i < p->ntapes; i++) {
+        if (p->tapes[i] >= p->tapes[i + 1] || p->tapes[0] != 0) {
+            snprintf(k->text, k->size, "tape %llu: out of range", (unsigned long long)i);
+            return false;
+        }
+        if (!check_tape(k, p->tape + p->tapes[i], p->tape + p->tapes[i + 1]))
+            return false;
+    }
+    return true;
+}
+
+size_t tape_put(uint8_t *to, const struct insn *in)
+{
+    const struct op_info *o = &op_infos[in->op];
+    uint8_t *at = to;
+    bool all = in->op < TAPE_SHORT_FROM || in->a != tape_default(o->a) ||
+               in->b != tape_default(o->b) || in->c != tape_default(o->c) ||
+               (tape_d_absent(o->d) && o->d != N_ && in->d != -1);
+    *at++ = all ? in->op : (uint8_t)(in->op - TAPE_SHORT_FROM + TAPE_SHORT);
+    if (all && o->a != N_)
+        *at++ = in->a;
+    if (all && o->b != N_)
+        *at++ = in->b;
+    if (all && o->c != N_)
+        *at++ = in->c;
+    if (all ? o->d != N_ : !tape_d_absent(o->d))
+        at = put_number(at, (uint64_t)((int64_t)in->d + 1));
+    if (o->imm != N_)
+        at = put_number(at, (uint64_t)in->imm << 1 ^ (in->imm < 0 ? UINT64_MAX : 0));
+    return (size_t)(at - to);
+}
+
+const uint8_t *tape_read(const uint8_t *at, const uint8_t *end, struct insn *in)
+{
+    uint8_t copy[TAPE_ENTRY_MAX + 8] = {0}; /* what follows the end reads as 0, and ends numbers */
+    size_t left = (size_t)(end - at);
+    if (left == 0 || *at >= (unsigned)TAPE_CODES)
+        return NULL;
+    if (left >= sizeof copy)
+        return tape_get(at, in);
+    for (size_t i = 0; i < left; i++)
+        copy[i] = at[i];
+    size_t size = (size_t)(tape_get(copy, in) - copy);
+    return size <= left ? at + size : NULL;
 }
 
 static bool table(char *text, size_t size, const char *what, uint32_t i)
@@ -262,6 +420,8 @@ static bool arrivals_ok(const struct program *p, const struct arrivals *a)
         return true;
     }
     bool sized = a->kind == ARRIVE_EVERY || (a->size > 0 && a->size <= INT32_MAX);
+    if (a->kind == ARRIVE_POSTED)
+        return sized && a->mode == 1;
     return index_ok(a->gap, p->ndists) && sized;
 }
 
@@ -284,7 +444,7 @@ static bool check_tables(const struct program *p, char *text, size_t size)
 bool program_check(const struct program *p, char *text, size_t size)
 {
     if (p->ncode > INT32_MAX || p->nfuncs > UINT16_MAX || p->nobjects > INT32_MAX ||
-        p->stack_max > STACK_WORDS_MAX) {
+        p->nevents > UINT32_MAX || p->stack_max > STACK_WORDS_MAX) {
         snprintf(text, size, "the program is too large");
         return false;
     }
@@ -298,7 +458,7 @@ bool program_check(const struct program *p, char *text, size_t size)
     for (k.func = 0; k.func < p->nfuncs; k.func++)
         if (!check_func(&k))
             return false;
-    return true;
+    return check_tapes(&k);
 }
 
 int32_t program_func_at(const struct program *p, uint32_t pc)

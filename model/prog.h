@@ -134,6 +134,7 @@ enum arrival_kind {
     ARRIVE_BURSTS, /* size at once after each gap */
     ARRIVE_TIMES,  /* at the times of the list */
     ARRIVE_CLOSED, /* size clients; each sends again a gap after its answer */
+    ARRIVE_POSTED, /* when FDPOST says; at most size at a time that nobody has read */
     ARRIVE_KINDS
 };
 
@@ -163,6 +164,14 @@ struct program {
     const struct arrivals *arrivals;
     uint32_t ncode, nfuncs, nobjects, nselects, ncases, nstrings, ndists, ngroups, nspans,
         narrivals;
+    /* Recorded goroutines: all tapes one behind the other, and where each begins; the last entry
+     * is where they end. NULL without any. */
+    const uint8_t *tape;
+    const uint64_t *tapes;
+    uint64_t ntapes;
+    uint64_t nevents;         /* EVWAIT and EVPOST have numbers below */
+    const char *const *sites; /* places in the source of what was recorded, by TAPE_SITE */
+    uint32_t nsites;
     uint32_t main;      /* function without parameters */
     uint32_t stack_max; /* registers of one goroutine's frames together; 0: STACK_WORDS_MAX */
 };

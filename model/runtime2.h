@@ -414,6 +414,8 @@ struct runtime {
     bool scheddetail;
     struct mutex computeMaxProcsLock; /* defaultGOMAXPROCS by sysmon, waited for by GOMAXPROCS */
     struct updateMaxProcsGState updateMaxProcsG;
+    ATOMIC(uintptr_t) * events; /* of recorded programs, by number (wakeevent.c) */
+    int64_t tape_ns;            /* when the main goroutine's tape began: instant 0 */
 };
 
 /* The world this process runs. Set by world_attach, constant while the world runs. */

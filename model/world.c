@@ -16,6 +16,7 @@
 #include "print.h"
 #include "stw.h"
 #include "trace.h"
+#include "wakeevent.h"
 
 enum { M_IDS_MAX = 1 << 16 }; /* threads of one run, ended ones included */
 
@@ -86,6 +87,7 @@ static void schedinit(struct m *mp)
         throw("unknown runnable goroutine during bootstrap");
     unlock(&sched->lock);
     objs_world_init();
+    events_world_init();
 }
 
 static void run_m0(void *arg)

@@ -87,7 +87,7 @@ static uint64_t wake_latency(uint64_t slept)
 
 void ex_wake_(struct ex_thread *t, uint64_t at, bool timed_out)
 {
-    bool slept = t->wait != WAIT_BURST;
+    bool slept = t->wait != WAIT_BURST && t->wait != WAIT_SYSCALL; /* a call has its length */
 
     assert(t->wait != WAIT_NOT && t->wait != WAIT_DEAD);
     t->wait = WAIT_NOT;

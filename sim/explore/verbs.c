@@ -103,10 +103,10 @@ static uint64_t timer_due(uint64_t at)
     return granule > 1 ? (at + granule - 1) / granule * granule : at;
 }
 
-/* Sleeps; a signal that arrives is handled, but for one in a system call. */
+/* Sleeps; a signal that arrives is handled, but for one in a system call, which has its length. */
 static bool sleep_until(enum ex_wait how, uint64_t at)
 {
-    uint64_t due = timer_due(at);
+    uint64_t due = how == WAIT_SYSCALL ? at : timer_due(at);
     bool timed_out = ex_wait_(how, due < ex_hot.now ? ex_hot.now : due);
 
     if (how != WAIT_SYSCALL)

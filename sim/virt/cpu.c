@@ -259,6 +259,13 @@ static uint32_t idle_cpu(const struct vm_thread *t)
     return VM_NO_CPU;
 }
 
+uint64_t vm_cpu_idle_since_(const struct vm_thread *t)
+{
+    uint32_t cpu = idle_cpu(t);
+
+    return cpu != VM_NO_CPU ? vm_w_.cpu[cpu].idle_since : VM_NEVER;
+}
+
 /* The CPU whose thread has had the most, VM_NO_CPU if all are throttled. */
 static uint32_t most_served(uint64_t at)
 {

@@ -250,12 +250,13 @@ static uint64_t noisy(uint64_t ps)
     return ps - ps * share / 1000 + draw(most + 1, noise);
 }
 
-/* The instant at which the host's timer for `until` goes off. */
-static uint64_t timer_due(uint64_t until)
+/* The instant at which the host's timer for `until` goes off. The length of a system call is what
+ * the call takes, whatever ends it: no timer of ours is late for it. */
+static uint64_t timer_due(enum vm_sleep sleep, uint64_t until)
 {
     uint64_t granule = vm_hot.kind[COST_timer_granule];
 
-    if (until == VM_NEVER)
+    if (until == VM_NEVER || sleep == VM_SLEEP_SYSCALL)
         return until;
     until = add(until, vm_hot.kind[COST_timer_slack]);
     if (granule > 1 && until < VM_NEVER - granule)
@@ -266,7 +267,7 @@ static uint64_t timer_due(uint64_t until)
 void vm_block_(enum vm_sleep sleep, uint64_t until)
 {
     struct vm_thread *t = vm_cur_();
-    uint64_t due = timer_due(until);
+    uint64_t due = timer_due(sleep, until);
 
     park_current(t, VM_SLEEPING);
     t->sleep = (uint8_t)sleep;
@@ -280,9 +281,30 @@ void vm_block_(enum vm_sleep sleep, uint64_t until)
         vm_signals_(t);
 }
 
+/* How long the CPU that t will get has done nothing: what decides how deep it sleeps is not how
+ * long this thread slept. 0: it will have to wait for one. */
+static uint64_t idle_for(const struct vm_thread *t, uint64_t at)
+{
+    uint64_t since = vm_w_.cpus_on ? vm_cpu_idle_since_(t) : t->clock;
+
+    return since < at ? at - since : 0;
+}
+
+/* From the wake until the thread goes on. A system call has its length, the wake is part of it. */
+static uint64_t wake_latency(const struct vm_thread *t, uint64_t at)
+{
+    uint64_t latency = vm_hot.kind[COST_wake_latency], after = vm_hot.kind[COST_deep_after];
+
+    if (t->sleep == VM_SLEEP_SYSCALL)
+        return 0;
+    if (after > 0 && idle_for(t, at) > after)
+        latency += vm_hot.kind[COST_wake_latency_deep];
+    return noisy(latency);
+}
+
 void vm_wake_(struct vm_thread *t, uint64_t at)
 {
-    uint64_t latency = vm_hot.kind[COST_wake_latency];
+    uint64_t latency;
 
     assert(t->state == VM_SLEEPING);
     vm_event_cancel_(VE_TIMEOUT, &t->event);
@@ -290,13 +312,12 @@ void vm_wake_(struct vm_thread *t, uint64_t at)
         vm_futex_forget_(t);
     else if (t->sleep == VM_SLEEP_POLL)
         vm_poll_forget_(t);
-    t->sleep = VM_SLEEP_NONE;
     t->wakeups++;
     if (at < t->clock)
         at = t->clock; /* woken before it had gone to sleep */
-    if (vm_hot.kind[COST_deep_after] && at - t->clock > vm_hot.kind[COST_deep_after])
-        latency += vm_hot.kind[COST_wake_latency_deep];
-    t->clock = at + noisy(latency);
+    latency = wake_latency(t, at);
+    t->sleep = VM_SLEEP_NONE;
+    t->clock = at + latency;
     if (vm_w_.cpus_on) {
         vm_cpu_place_(t, at, /*is_new*/ false);
         return;

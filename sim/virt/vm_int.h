@@ -262,6 +262,8 @@ void vm_cpus_init_(void);
 void vm_cpu_add_(uint32_t slot);
 /* A new or woken thread wants a CPU. */
 void vm_cpu_place_(struct vm_thread *t, uint64_t at, bool is_new);
+/* Since when the CPU that t would get now has been idle; VM_NEVER: all are busy. */
+uint64_t vm_cpu_idle_since_(const struct vm_thread *t);
 /* A thread that sleeps or ended gives its CPU up. */
 void vm_cpu_leave_(struct vm_thread *t, uint64_t at);
 void vm_cpu_run_(uint32_t cpu, struct vm_thread *t, uint64_t at);

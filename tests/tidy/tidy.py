@@ -18,7 +18,7 @@ import tempfile
 
 # What the model shows to those above it: its api and the formats and names it speaks of.
 MODEL_WINDOW = ["model/api.h", "model/prog.h", "model/profile.h", "model/counters.def",
-                "model/waitreason.def"]
+                "model/tape.h", "model/waitreason.def"]
 # Which folder may include from which. A folder may always include from itself; an
 # entry is a folder or a single header. "*" is everything.
 ARROWS = {

@@ -203,8 +203,7 @@ TEST_CASE(Costs, EachVerbCostsItsEntry)
     CHECK_EQ(*t++, k[COST_futex_wake_none]);
     CHECK_EQ(*t++, k[COST_syscall_enter] + k[COST_syscall_exit]);
     CHECK_EQ(*t++, 5000000 + k[COST_syscall_enter] + k[COST_syscall_exit]);
-    CHECK_EQ(*t++, 5000000 + k[COST_syscall_enter] + k[COST_timer_slack] + k[COST_wake_latency] +
-                       k[COST_syscall_exit]);
+    CHECK_EQ(*t++, 5000000 + k[COST_syscall_enter] + k[COST_syscall_exit]);
     CHECK_EQ(*t++, 7000000 + k[COST_usleep] + k[COST_timer_slack] + k[COST_wake_latency]);
     CHECK_EQ(*t++, 9000000 + k[COST_timer_slack] + k[COST_wake_latency] + k[COST_futex_return]);
     CHECK_EQ(*t++, 11000);
@@ -274,6 +273,59 @@ TEST_CASE(Costs, ALongSleepWakesSlower)
     CHECK_EQ(took[0], 1300000000 + 51000);
     CHECK_EQ(took[1], 20000000 + 1000);
     world_end();
+}
+
+static ATOMIC(uint32_t) * door;
+
+static void open_door(void)
+{
+    a_store(door, 1u);
+    futexwakeup(door, 1);
+}
+
+/* CPU 0 computes until it wakes the sleeper of CPU 1. */
+static void waker(void *arg)
+{
+    (void)arg;
+    burst(1000000, BURST_WHOLE);
+    open_door();
+}
+
+/* CPU 1: its thread computes long enough for the waiter to sleep deep, had the CPU slept too. */
+static void busy_neighbour(void *arg)
+{
+    (void)arg;
+    burst(999000, BURST_WHOLE);
+}
+
+static void waiter(void *arg)
+{
+    (void)arg;
+    futexsleep(door, 0, -1);
+    took[0] = vm_hot.now;
+}
+
+/* Goal: what the wake costs is decided by how long the CPU was idle that the thread gets, not by
+ * how long the thread slept. Method: a thread sleeps for a millisecond, once while its CPU idles,
+ * once while another thread uses that CPU until just before. */
+TEST_CASE(Costs, ACpuThatWasBusyUntilJustNowWakesFast)
+{
+    uint64_t at[2];
+    for (int busy = 0; busy < 2; busy++) {
+        world_free_costs();
+        world_costs.kind[COST_wake_latency] = 1000;
+        world_costs.kind[COST_wake_latency_deep] = 50000000;
+        world_costs.kind[COST_deep_after] = 100000000; /* 100 us */
+        door = world_begin(&(struct vm_opts){.cpus = 2}, sizeof *door);
+        world_thread(waiter, NULL);
+        world_thread(waker, NULL);
+        if (busy)
+            world_thread(busy_neighbour, NULL);
+        CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+        at[busy] = took[0];
+        world_end();
+    }
+    CHECK_EQ(at[0] - at[1], 50000000);
 }
 
 static uint64_t noisy_run(uint64_t seed, uint64_t *low, uint64_t *high)
