@@ -254,7 +254,7 @@ static struct measured run_once(const struct program_case *c)
     struct hostm *m0 = core_virt.init(&wo, &arg);
     vm_start(m0, core_virt.run_m0, arg);
     uint64_t t = bench_cpu_ns();
-    if (vm_run(UINT64_MAX) != VM_STOPPED)
+    if (vm_run(UINT64_MAX) != END_STOPPED)
         stop(c->name, vm_verdict()->text);
     t = bench_cpu_ns() - t;
     core_virt.counters(counters);

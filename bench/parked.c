@@ -56,7 +56,7 @@ static void run_parked(const struct kind *k, int count)
     struct scenario *s = scenario_load(&f, "s", text, strlen(text));
     if (s == NULL || !run_opts_of(&f, s, 0, &o) || !run_all(&f, &r, &o))
         die(f.text);
-    if (r.result.end != RUN_FINISHED)
+    if (r.result.end != END_STOPPED)
         die(run_verdict(&r.result));
 }
 

@@ -4,7 +4,7 @@
  * both are timed), and what the model's own runqput, runqget and runqsteal cost with all that they
  * do besides, on an M of a real world.
  *
- * libs: gmpsim_real gmpsim_program gmpsim_base
+ * libs: gmpsim_real_host gmpsim_program gmpsim_base
  */
 #define CORE      core_bench
 #define CORE_NAME "bench"
@@ -145,10 +145,10 @@ int main(int argc, char **argv)
         &(struct world_opts){.profile = &profile, .program = &program, .procs = 2}, &arg);
 
     rt_start(m0, measure, arg);
-    enum rt_why why = rt_run(-1);
+    enum world_end why = rt_run(-1);
 
-    if (why != RT_STOPPED)
-        fprintf(stderr, "bench: %s: %s\n", rt_why_name(why), rt_verdict()->text);
+    if (why != END_STOPPED)
+        fprintf(stderr, "bench: %s: %s\n", world_end_name(why), rt_verdict()->text);
     rt_free();
-    return why == RT_STOPPED ? 0 : 3;
+    return why == END_STOPPED ? 0 : 3;
 }

@@ -72,20 +72,18 @@ static void run_switches(void *arg)
     struct scenario *s = scenario_load(&f, "s", switches, strlen(switches));
     if (s == NULL || !run_opts_of(&f, s, 0, &o))
         die(f.text);
-    struct vm_opts vo = {.seed = 1, .sink = l->sink, .sighandler = core_virt.sighandler};
-    struct world_opts wo = {.profile = &o.profile, .program = o.program, .procs = o.procs};
-    void *m0_arg;
+    struct host_opts ho = {.world = {.profile = &o.profile, .program = o.program, .procs = o.procs},
+                           .seed = 1,
+                           .sink = l->sink};
     seen = 0;
-    if (!vm_init(&f, &vo))
+    if (!world_open(&host_virt, &f, &ho))
         die(f.text);
-    struct hostm *m0 = core_virt.init(&wo, &m0_arg);
-    vm_start(m0, core_virt.run_m0, m0_arg);
     bench_begin();
-    vm_run(UINT64_MAX / 2);
+    host_virt.run(UINT64_MAX / 2);
     uint64_t counters[COUNTER_COUNT];
     core_virt.counters(counters);
     bench_end(counters[COUNTER_switches]);
-    vm_free();
+    host_virt.close();
     scenario_free(s);
 }
 

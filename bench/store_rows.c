@@ -220,22 +220,18 @@ static void count_only(void *arg, const struct event_rec *recs, size_t count)
 static void run_plain(struct run_opts *o, bool records)
 {
     struct failure f = {0};
-    struct vm_opts vo = {
-        .seed = 1, .sink = records ? count_only : NULL, .sighandler = core_virt.sighandler};
-    struct world_opts wo = {.profile = &o->profile, .program = o->program, .procs = o->procs};
-    void *arg;
-    if (!vm_init(&f, &vo))
+    struct host_opts ho = {
+        .world = {.profile = &o->profile, .program = o->program, .procs = o->procs},
+        .seed = 1,
+        .sink = records ? count_only : NULL};
+    if (!world_open(&host_virt, &f, &ho))
         die(f.text);
-    struct hostm *m0 = core_virt.init(&wo, &arg);
-    vm_start(m0, core_virt.run_m0, arg);
     bench_begin();
-    vm_run(UINT64_MAX / 2);
-    struct vm_stats s;
-    vm_stats(&s);
+    host_virt.run(UINT64_MAX / 2);
     uint64_t counters[COUNTER_COUNT];
     core_virt.counters(counters);
     bench_end(counters[COUNTER_switches]);
-    vm_free();
+    host_virt.close();
 }
 
 static void run_stored(struct run_opts *o)

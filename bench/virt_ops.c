@@ -38,10 +38,10 @@ static void begin(const struct vm_opts *opts)
 
 static void finish(void)
 {
-    enum vm_why why = vm_run(UINT64_MAX);
+    enum world_end why = vm_run(UINT64_MAX);
 
-    if (why != VM_IDLE) {
-        fprintf(stderr, "bench: the world ended with %s\n", vm_why_name(why));
+    if (why != END_IDLE) {
+        fprintf(stderr, "bench: the world ended with %s\n", world_end_name(why));
         exit(3);
     }
 }

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "scenarios/expect.h"
+#include "run/judge.h"
 #include "sim/base/text.h"
 
 enum { GS_SHOWN = 20, PPM = 1000000, NAME_MIN = 24, NAME_MAX_COLUMNS = 48 };
@@ -27,14 +27,14 @@ void complaints_of(const struct scenario *s, const struct run_opts *o, const str
 {
     c->text[0] = 0;
     c->count = 0;
-    if (r->end == RUN_TIME && o->until_ns > 0 && s->expects == NULL)
+    if (r->end == END_TIME && o->until_ns > 0 && s->expects == NULL)
         return; /* the user's own limit */
     c->count = scenario_check(s, o->profile.release, r, complain, c);
 }
 
 int report_status(const struct run_result *r, const struct complaints *c)
 {
-    if (r->end == RUN_BROKEN || (r->end == RUN_LIMIT && c->count > 0))
+    if (r->end == END_THROWN || (r->end == END_LIMIT && c->count > 0))
         return run_exit_code(r);
     return c->count > 0 ? EXIT_FINDING : EXIT_CLEAN;
 }
@@ -135,7 +135,7 @@ static void print_counters(FILE *to, const struct run_result *r)
 
 static void print_left(FILE *to, const struct run_result *r)
 {
-    if (r->ngs == 0 || (r->end == RUN_FINISHED && r->ngs == 1))
+    if (r->ngs == 0 || (r->end == END_STOPPED && r->ngs == 1))
         return;
     fprintf(to, "\nnot ended: %zu goroutines\n", r->ngs);
     for (size_t i = 0; i < r->ngs && i < GS_SHOWN; i++) {

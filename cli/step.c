@@ -36,9 +36,9 @@ static void hear(struct session *s, bool wanted)
     s->heard++;
     if (s->heard != s->stop_at && !wanted)
         return;
-    if (!traced_stopped())
+    if (!run_stopped())
         s->place = s->heard;
-    traced_stop_now();
+    run_stop_now();
 }
 
 static void hear_op(void *arg, const struct traced_op *op)
@@ -80,9 +80,7 @@ static void again(struct session *s)
 
 static void over(struct session *s)
 {
-    struct vm_stats stats;
-    vm_stats(&stats);
-    s->now_ns = (int64_t)(stats.now_ps / NS_PS);
+    s->now_ns = (int64_t)(run_now_ps() / NS_PS);
     puts("the run is over");
 }
 

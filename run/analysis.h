@@ -18,7 +18,7 @@
 #include "model/prog.h"
 #include "sim/base/gtable.h"
 #include "sim/base/map.h"
-#include "scenarios/result.h"
+#include "run/result.h"
 #include "sim/base/event.h"
 
 struct pclock {

@@ -38,14 +38,15 @@ static bool run_again(const struct run_opts *o)
         return false;
     while (run_to(&world, UINT64_MAX))
         ;
-    return world.why == VM_THROWN;
+    return world.why == END_THROWN;
 }
 
 static bool broken_after(const struct run_opts *o, uint64_t op)
 {
     if (!run_start(NULL, &world, o))
         return false;
-    bool bad = !run_after_op(&world, op) || run_core()->check(vm_quiet()) != NULL;
+    bool bad = !run_after_op(&world, op) ||
+               world_host()->core->check(world_host()->quiet()) != NULL;
     run_free(&world);
     return bad;
 }
@@ -90,7 +91,7 @@ static void print_ops(FILE *to, const struct last_ops *l)
 
 static void print(FILE *to, const struct run_opts *o, const struct last_ops *l, uint64_t time_ps)
 {
-    const struct throw_site *site = &vm_verdict()->site;
+    const struct throw_site *site = &world_host()->verdict()->site;
     const char *what = world.weakened ? "broken rule" : "internal error";
     if (world.broken != NULL)
         fprintf(to, "gmpsim: %s: %s\n", what, world.broken);
@@ -126,10 +127,11 @@ void broken_report(FILE *to, const struct run_opts *opts, const char *repeat)
     if (again && world.broken != NULL)
         again = find_culprit(&o, &l);
     else if (again)
-        look_where(l.program, vm_verdict()->m, &l.where);
+        look_where(l.program, world_host()->verdict()->m, &l.where);
     if (again)
         print(to, &o, &l,
-              world.broken != NULL ? l.op[l.count % OPS_SHOWN].time_ps : vm_verdict()->at_ps);
+              world.broken != NULL ? l.op[l.count % OPS_SHOWN].time_ps
+                                   : world_host()->verdict()->at_ps);
     else
         fputs("gmpsim: made again, the run did not break: it is not deterministic\n", to);
     run_free(&world);

@@ -7,7 +7,7 @@
 
 #include "sim/base/alloc.h"
 #include "run/run.h"
-#include "scenarios/expect.h"
+#include "run/judge.h"
 
 struct gmpsim_scenario {
     struct scenario *s;
@@ -178,9 +178,9 @@ int gmpsim_run_go(gmpsim_run *r, char *error)
     r->complaints = scenario_check(r->s, r->o.profile.release, q, complain, r);
     r->out = x_alloc(q->out_size + 1);
     memcpy(r->out, q->out, q->out_size);
-    if (q->end != RUN_BROKEN && q->end != RUN_LIMIT)
+    if (q->end != END_THROWN && q->end != END_LIMIT)
         return GMPSIM_OK;
-    fail(&f, q->end == RUN_BROKEN ? E_INTERNAL : E_LIMIT, "%s", q->text);
+    fail(&f, q->end == END_THROWN ? E_INTERNAL : E_LIMIT, "%s", q->text);
     return say(error, &f);
 }
 

@@ -6,24 +6,16 @@
 
 #include "run/window.h"
 #include "sim/base/alloc.h"
-#include "sim/virt/limits.h"
 
 static const uint64_t no_limit = UINT64_MAX;
+/* No world is older than 200 days. */
+static const uint64_t time_max_ps = UINT64_C(200) * 86400 * 1000000000000;
 /* Where nobody says when to stop: a server that waits for ever is not simulated for ever. */
 static const uint64_t until_default_ps = UINT64_C(3600) * 1000000000000;
 
-static const struct core *core = &core_virt;
-
-const struct core *run_core(void) { return core; }
+static const struct core *core(void) { return world_host()->core; }
 
 /* ---- words ---- */
-
-const char *run_end_name(enum run_end end)
-{
-    static const char *const names[RUN_ENDS] = {"finished",   "finding", "idle",
-                                                "time limit", "limit",   "internal error"};
-    return end < RUN_ENDS ? names[end] : "?";
-}
 
 const char *run_verdict(const struct run_result *r)
 {
@@ -38,28 +30,29 @@ const char *run_verdict(const struct run_result *r)
         [FIND_LIMIT] = "limit",
         [FIND_EXIT] = "exit status",
     };
-    if (r->end == RUN_FINDING && r->kind >= 0 && r->kind < FIND_KINDS)
+    if (r->end == END_FINDING && r->kind >= 0 && r->kind < FIND_KINDS)
         return kinds[r->kind];
-    return run_end_name(r->end);
+    return world_end_name(r->end);
 }
 
 int run_exit_code(const struct run_result *r)
 {
     switch (r->end) {
-    case RUN_FINISHED:
-    case RUN_TIME: return EXIT_CLEAN;
-    case RUN_FINDING:
-    case RUN_IDLE: return EXIT_FINDING;
-    case RUN_LIMIT: return EXIT_USAGE;
-    case RUN_BROKEN:
-    case RUN_ENDS: break;
+    case END_STOPPED:
+    case END_TIME: return EXIT_CLEAN;
+    case END_FINDING:
+    case END_IDLE: return EXIT_FINDING;
+    case END_LIMIT: return EXIT_USAGE;
+    case END_DONE:
+    case END_THROWN:
+    case WORLD_ENDS: break;
     }
     return EXIT_INTERNAL;
 }
 
 bool run_is_broken(const struct run_result *r)
 {
-    return r->end == RUN_BROKEN || (r->end == RUN_FINDING && r->kind == FIND_INVARIANT);
+    return r->end == END_THROWN || (r->end == END_FINDING && r->kind == FIND_INVARIANT);
 }
 
 /* ---- sinks ---- */
@@ -140,8 +133,45 @@ static bool rules_changed(const struct profile *p)
 static void take_quotas(struct run *r)
 {
     for (int i = 0; i < r->opts.nquotas; i++)
-        r->quotas[i] = (struct vm_quota_change){r->opts.quotas[i].at_ns,
-                                                r->opts.quotas[i].quota_us};
+        r->quotas[i] = (struct host_quota){r->opts.quotas[i].at_ns, r->opts.quotas[i].quota_us};
+}
+
+static const struct host *host_of(const struct run_opts *o)
+{
+    if (o->host != NULL && o->host != &host_virt)
+        return o->host;
+    return o->traced != NULL ? &host_traced : &host_virt;
+}
+
+static struct host_opts host_opts_of(struct run *r)
+{
+    const struct run_opts *o = &r->opts;
+    return (struct host_opts){
+        .world = {.profile = &o->profile,
+                  .program = o->program,
+                  .procs = o->procs,
+                  .schedtrace_ns = o->schedtrace_ns,
+                  .scheddetail = o->scheddetail,
+                  .print = take_print,
+                  .sched_line = take_sched_line,
+                  .arg = r},
+        .seed = o->seed,
+        .cpus = o->cpus,
+        .quota_us = o->quota_us,
+        .quotas = r->quotas,
+        .nquotas = (uint32_t)o->nquotas,
+        .period_us = o->period_us,
+        .memory_max = (size_t)(o->memory_max > 0 ? o->memory_max : RUN_MEMORY_DEFAULT),
+        .costs = o->costs,
+        .port = o->port,
+        .ties_by_seed = o->ties_by_seed,
+        .noise_permille = o->noise_permille,
+        .traced = o->traced,
+        .explore = o->explore,
+        .threads = o->threads,
+        .sink = o->no_analysis ? NULL : take_records,
+        .sink_arg = r,
+    };
 }
 
 bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
@@ -159,39 +189,11 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
         return false;
     r->analysis.cpus = o->cpus;
     take_quotas(r);
-    core = o->traced != NULL ? &core_traced : &core_virt;
-    traced_begin(o->traced);
-    struct vm_opts vo = {
-        .seed = o->seed,
-        .cpus = o->cpus,
-        .quota_us = o->quota_us,
-        .quota_changes = r->quotas,
-        .nquota_changes = (uint32_t)o->nquotas,
-        .period_us = o->period_us,
-        .memory_max = (size_t)(o->memory_max > 0 ? o->memory_max : RUN_MEMORY_DEFAULT),
-        .costs = o->costs,
-        .port = o->port,
-        .ties = o->ties_by_seed ? VM_TIES_BY_SEED : VM_TIES_BY_ID,
-        .noise_permille = o->noise_permille,
-        .sink = o->no_analysis ? NULL : take_records,
-        .sink_arg = r,
-        .catch_throws = true,
-        .sighandler = core->sighandler};
-    if (!vm_init(f, &vo)) {
+    struct host_opts ho = host_opts_of(r);
+    if (!world_open(host_of(o), f, &ho)) {
         analysis_release(&r->analysis);
         return false;
     }
-    struct world_opts wo = {.profile = &r->opts.profile,
-                            .program = o->program,
-                            .procs = o->procs,
-                            .schedtrace_ns = o->schedtrace_ns,
-                            .scheddetail = o->scheddetail,
-                            .print = take_print,
-                            .sched_line = take_sched_line,
-                            .arg = r};
-    void *arg;
-    struct hostm *m0 = core->init(&wo, &arg);
-    vm_start(m0, core->run_m0, arg);
     r->has_world = true;
     return true;
 }
@@ -205,18 +207,19 @@ static uint64_t later(uint64_t at_ps, uint64_t step_ps)
  * a look at every goroutine. */
 static void check_world(struct run *r, uint64_t at_ps)
 {
+    const struct host *h = world_host();
     r->check_at = later(at_ps, at_ps / 4 + 1000000000);
-    r->broken = core->check(vm_quiet());
+    r->broken = h->core->check(h->quiet());
     if (r->broken != NULL)
-        r->why = VM_THROWN;
-    else
-        r->good_ops = traced_count();
+        r->why = END_THROWN;
+    else if (h->ops != NULL)
+        r->good_ops = h->ops();
 }
 
 /* Breaks what it was told to, and looks at once. Where that is not possible now, it may be soon. */
 static void plant(struct run *r, uint64_t at_ps)
 {
-    bool done = core->plant(r->opts.plant, vm_quiet());
+    bool done = core()->plant(r->opts.plant, world_host()->quiet());
     r->plant_at = done ? no_limit : later(at_ps, 1000000);
     if (done)
         r->check_at = at_ps;
@@ -224,31 +227,38 @@ static void plant(struct run *r, uint64_t at_ps)
 
 static uint64_t earliest(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* vm_run with looks at the invariants on the way. */
+/* With looks at the invariants on the way. */
 static void run_checked(struct run *r, uint64_t until_ps)
 {
     for (;;) {
         uint64_t at = earliest(earliest(r->check_at, r->plant_at), until_ps);
-        r->why = vm_run(at);
-        if (r->why != VM_TIME || traced_stopped())
+        r->why = world_host()->run(at);
+        if (r->why != END_TIME || run_stopped())
             return;
         if (at == r->plant_at)
             plant(r, at);
         if (at == r->check_at)
             check_world(r, at);
-        if (r->why != VM_TIME || at == until_ps)
+        if (r->why != END_TIME || at == until_ps)
             return;
     }
 }
 
-/* No world is older than VM_TIME_MAX_PS. */
 static uint64_t limit_of(const struct run_opts *o)
 {
     if (o->until_ns <= 0)
         return until_default_ps;
-    if ((uint64_t)o->until_ns > VM_TIME_MAX_PS / 1000)
-        return VM_TIME_MAX_PS;
+    if ((uint64_t)o->until_ns > time_max_ps / 1000)
+        return time_max_ps;
     return (uint64_t)o->until_ns * 1000;
+}
+
+/* Where a world cannot go on after a stop at a time, it runs to its end at once; the limit is given
+ * only if there is one, because looking at the clock costs. */
+static void run_whole(struct run *r)
+{
+    r->why = world_host()->run(r->opts.until_ns > 0 ? limit_of(&r->opts) : no_limit);
+    r->ended = r->why != END_TIME || !run_stopped();
 }
 
 bool run_to(struct run *r, uint64_t until_ps)
@@ -256,15 +266,35 @@ bool run_to(struct run *r, uint64_t until_ps)
     uint64_t limit = limit_of(&r->opts);
     if (r->ended)
         return false;
-    run_checked(r, until_ps < limit ? until_ps : limit);
-    r->ended = r->why != VM_TIME || (until_ps >= limit && !traced_stopped());
+    if (world_host()->resumes) {
+        run_checked(r, until_ps < limit ? until_ps : limit);
+        r->ended = r->why != END_TIME || (until_ps >= limit && !run_stopped());
+    } else {
+        run_whole(r);
+    }
     return !r->ended;
 }
 
 bool run_after_op(struct run *r, uint64_t number)
 {
-    traced_stop_after(number);
+    if (world_host()->stop_after != NULL)
+        world_host()->stop_after(number);
     return run_to(r, no_limit);
+}
+
+void run_stop_now(void) { world_host()->stop_now(); }
+
+bool run_stopped(void)
+{
+    const struct host *h = world_host();
+    return h->stopped != NULL && h->stopped();
+}
+
+uint64_t run_now_ps(void)
+{
+    struct host_stats s;
+    world_host()->stats(&s);
+    return s.now_ps;
 }
 
 static void set_text(struct run *r, const char *text)
@@ -283,32 +313,22 @@ static void fill_end(struct run *r)
     struct run_result *q = &r->result;
     set_text(r, NULL);
     q->text = r->text;
-    switch (r->why) {
-    case VM_STOPPED: q->end = RUN_FINISHED; break;
-    case VM_IDLE: q->end = RUN_IDLE; break;
-    case VM_TIME: q->end = RUN_TIME; break;
-    case VM_LIMIT:
-        q->end = RUN_LIMIT;
-        set_text(r, vm_failure()->text);
-        break;
-    case VM_FINDING:
-        q->end = RUN_FINDING;
-        q->kind = vm_verdict()->kind;
-        set_text(r, vm_verdict()->text);
-        break;
-    case VM_THROWN:
-        q->end = r->weakened ? RUN_FINDING : RUN_BROKEN;
+    q->end = r->why;
+    if (r->why == END_FINDING)
+        q->kind = world_host()->verdict()->kind;
+    if (r->why == END_THROWN) {
+        q->end = r->weakened ? END_FINDING : END_THROWN;
         q->kind = FIND_INVARIANT;
-        set_text(r, r->broken != NULL ? r->broken : vm_verdict()->text);
-        break;
     }
+    if (r->why == END_FINDING || r->why == END_THROWN || r->why == END_LIMIT)
+        set_text(r, r->broken != NULL ? r->broken : world_host()->verdict()->text);
 }
 
 static void fill_stats(struct run *r)
 {
     struct run_result *q = &r->result;
-    struct vm_stats s;
-    vm_stats(&s);
+    struct host_stats s;
+    world_host()->stats(&s);
     q->now_ps = s.now_ps;
     q->fingerprint = s.fingerprint;
     q->records = s.events;
@@ -317,8 +337,8 @@ static void fill_stats(struct run *r)
     q->nr_throttled = s.nr_throttled;
     q->throttled_ps = s.throttled_ps;
     q->cpu_ps = s.cpu_ps;
-    q->procs = core->gomaxprocs();
-    core->counters(q->counters);
+    q->procs = core()->gomaxprocs();
+    core()->counters(q->counters);
 }
 
 static void fill_times(struct run *r)
@@ -356,7 +376,7 @@ void run_end(struct run *r)
 void run_free_world(struct run *r)
 {
     if (r->has_world)
-        vm_free();
+        world_host()->close();
     r->has_world = false;
 }
 

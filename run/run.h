@@ -2,24 +2,25 @@
 #ifndef GMPSIM_RUN_RUN_H
 #define GMPSIM_RUN_RUN_H
 
-/* One run of a program on the virtual host, from options to a result.
+/* One run of a program on one of the hosts, from options to a result.
  *
  * run_start, then run_to any number of times, then run_end and, when the result was read,
  * run_free. One run per process at a time (there is one world). run_all does the lot. */
 
 #include "model/profile.h"
-#include "scenarios/result.h"
+#include "run/result.h"
 #include "scenarios/scenario.h"
 #include "sim/base/event.h"
 #include "sim/base/fail.h"
 #include "sim/traced/trace.h"
-#include "sim/virt/vm.h"
 #include "run/analysis.h"
+#include "run/host.h"
 
 /* About six million goroutines; a runaway program is stopped within half a minute. */
 #define RUN_MEMORY_DEFAULT (INT64_C(2) << 30)
 
 struct run_opts {
+    const struct host *host; /* NULL: virtual time */
     struct profile profile;
     const struct program *program;
     int32_t procs; /* 0: the release's default */
@@ -34,17 +35,19 @@ struct run_opts {
     bool scheddetail;
     bool no_analysis;          /* records off: the fastest run; times and spans stay empty */
     const struct costs *costs; /* NULL: the built-in table */
-    enum cost_port port;
-    bool ties_by_seed;       /* else by id */
-    uint32_t noise_permille; /* of wake and signal latencies */
-    bool plants;             /* breaks an invariant on purpose, as soon after this time as it can */
+    int port;                  /* enum cost_port */
+    bool ties_by_seed;         /* else by id */
+    uint32_t noise_permille;   /* of wake and signal latencies */
+    bool plants; /* breaks an invariant on purpose, as soon after this time as it can */
     enum core_plant plant;
     uint64_t plant_ps;
     /* All may be NULL. The prints are kept in the result in any case. */
     void (*print)(void *arg, const char *text, size_t size);
     void (*sched_line)(void *arg, const char *text, size_t size);
-    const struct traced_to *traced; /* hears of every atomic operation; the run is the same */
-    event_sink_fn *sink;            /* sees every batch of records after the analysis */
+    const struct traced_to *traced;     /* hears of every atomic operation; the run is the same */
+    const struct host_explore *explore; /* host_explore: who answers, and under which memory */
+    const struct host_threads *threads; /* host_real */
+    event_sink_fn *sink;                /* sees every batch of records after the analysis */
     void *arg;
 };
 
@@ -56,8 +59,8 @@ struct run {
         char *text;
         size_t size, room;
     } out, sched; /* what the program printed; SCHED lines */
-    enum vm_why why;
-    struct vm_quota_change quotas[SCENARIO_QUOTAS_MAX];
+    enum world_end why;
+    struct host_quota quotas[SCENARIO_QUOTAS_MAX];
     uint64_t check_at;  /* when the invariants are looked at next, ps */
     uint64_t good_ops;  /* of a traced run: operations up to the last look that found nothing */
     uint64_t plant_at;  /* when a plant is tried next, ps */
@@ -76,9 +79,15 @@ bool run_opts_of(struct failure *f, const struct scenario *s, int release, struc
 bool run_start(struct failure *f, struct run *r, const struct run_opts *o);
 /* True: the world stands at this time. False: it has ended before. */
 bool run_to(struct run *r, uint64_t until_ps);
-/* Of a traced run: up to its operation `number`, from 1, or to where a listener says
- * traced_stop_after. False: it has ended before. */
+/* Of a run whose host tells operations one by one: up to its operation `number`, from 1, or to
+ * where a listener says run_stop_now. False: it has ended before. */
 bool run_after_op(struct run *r, uint64_t number);
+/* From a listener: stop when the plain code that is under way is done. */
+void run_stop_now(void);
+/* The run stands where a listener or run_after_op stopped it. */
+bool run_stopped(void);
+/* The world's clock. */
+uint64_t run_now_ps(void);
 /* Fills r->result; the world is still there to look at (window.h). */
 void run_end(struct run *r);
 /* The world goes, the result stays: the next run may start. run_free does it if nobody did. */
@@ -89,9 +98,6 @@ bool run_all(struct failure *f, struct run *r, const struct run_opts *o);
 
 /* An invariant broke, by the simulator's own fault or under a changed rule. */
 bool run_is_broken(const struct run_result *r);
-
-/* The model of the world that exists: core_virt, or core_traced. */
-const struct core *run_core(void);
 
 /* Exit status of the command for this result, expectations of a scenario left out. */
 int run_exit_code(const struct run_result *r);

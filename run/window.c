@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiled with the virtual host's <host.h>, as the model is. */
+/* Compiled once per host, with its <host.h>, as the model is: WINDOW is the name there. */
 #include "run/window.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +12,6 @@
 #include "model/statusname.h"
 #include "sim/base/alloc.h"
 #include "sim/base/map.h"
-#include "run/run.h"
 
 static const char *const reasons[] = {
 #define WAITREASON(name, text) text,
@@ -18,11 +19,119 @@ static const char *const reasons[] = {
 #undef WAITREASON
 };
 
+/* ---- what an address is part of ---- */
+
+/* Goroutines in order of creation. They come from an arena that only grows, so this is the order of
+ * their addresses too; where it is not, a goroutine has no name. */
+static struct {
+    const struct runtime *of;
+    const struct g **items, *last;
+    size_t count, room;
+} gs;
+
+static void take_new_gs(const struct runtime *w)
+{
+    if (gs.of != w || gs.count > a_peek(&w->allglen) || (gs.count > 0 && gs.items[0] != w->allgs))
+        gs.count = 0, gs.last = NULL, gs.of = w;
+    const struct g *gp = gs.last != NULL ? gs.last->alllink : w->allgs;
+    for (; gp != NULL; gp = gp->alllink) {
+        if (gs.count == gs.room) {
+            gs.room = gs.room * 2 + 64;
+            gs.items = x_grow(gs.items, gs.room * sizeof *gs.items);
+        }
+        gs.items[gs.count++] = gs.last = gp;
+    }
+}
+
+static const struct g *g_at(const struct runtime *w, uintptr_t addr)
+{
+    take_new_gs(w);
+    size_t low = 0, high = gs.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((uintptr_t)gs.items[middle] <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct g *gp = low > 0 ? gs.items[low - 1] : NULL;
+    return gp != NULL && addr - (uintptr_t)gp < sizeof *gp ? gp : NULL;
+}
+
+static bool is_of_p(uintptr_t addr, const struct p *pp)
+{
+    return addr - (uintptr_t)pp < sizeof *pp ||
+           addr - (uintptr_t)pp->runq < (pp->ringmask + 1) * sizeof *pp->runq;
+}
+
+static bool inside(uintptr_t addr, const void *base, size_t size)
+{
+    return base != NULL && addr - (uintptr_t)base < size;
+}
+
+/* Locks look alike in the source (l->word); these have names. */
+static const struct part {
+    size_t at, size;
+    const char *name;
+} parts[] = {
+#define PART(field)                                                                 \
+    {                                                                               \
+        offsetof(struct runtime, field), sizeof((struct runtime *)0)->field, #field \
+    }
+    PART(sched.lock),
+    PART(sched.gFree_lock),
+    PART(sched.sudoglock),
+    PART(sched.sysmonlock),
+    PART(allpLock),
+    PART(allglock),
+    PART(newmHandoff.lock),
+    PART(gc.assistLock),
+    PART(gc.sweepWaiters),
+    PART(gc.sweepLock),
+    PART(gc.forcegcLock),
+    PART(sched),
+    {0, sizeof(struct runtime), "runtime"},
+#undef PART
+};
+
+static const char *part_of(size_t off)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (off - parts[i].at < parts[i].size)
+            return parts[i].name;
+    return NULL;
+}
+
+static const char *name_of(const struct runtime *w, uintptr_t addr, char *buf)
+{
+    const struct g *gp = g_at(w, addr);
+    if (gp != NULL) {
+        snprintf(buf, LOOK_NAME_SIZE, "g%" PRIu32, gp->goid);
+        return buf;
+    }
+    for (int64_t i = 0; i < w->sched.mnext; i++)
+        if (inside(addr, w->ms[i], sizeof *w->ms[i])) {
+            snprintf(buf, LOOK_NAME_SIZE, "M%" PRId64, i);
+            return buf;
+        }
+    for (int32_t i = 0; i < w->allp_cap; i++)
+        if (w->allp[i] != NULL && is_of_p(addr, w->allp[i])) {
+            snprintf(buf, LOOK_NAME_SIZE, "P%d", i);
+            return buf;
+        }
+    const char *part = part_of(addr - (uintptr_t)w);
+    if (part != NULL)
+        return part;
+    snprintf(buf, LOOK_NAME_SIZE, "@%" PRIxPTR, addr - (uintptr_t)w);
+    return buf;
+}
+
+/* ---- Ps, Ms, queues ---- */
+
 static uint64_t goid_of(const struct g *gp) { return gp != NULL ? gp->goid : 0; }
 
-void look_sched(struct look_sched *s)
+static void see_sched(const struct runtime *w, struct look_sched *s)
 {
-    const struct runtime *w = run_core()->runtime();
     *s = (struct look_sched){
         .procs = a_peek(&w->gomaxprocs),
         .npidle = a_peek(&w->sched.npidle),
@@ -38,9 +147,9 @@ void look_sched(struct look_sched *s)
     };
 }
 
-void look_p(int32_t id, struct look_p *out)
+static void see_p(const struct runtime *w, int32_t id, struct look_p *out)
 {
-    const struct p *pp = run_core()->runtime()->allp[id];
+    const struct p *pp = w->allp[id];
     const struct m *mp = a_peek(&pp->m);
     *out = (struct look_p){
         .id = id,
@@ -56,9 +165,9 @@ void look_p(int32_t id, struct look_p *out)
     };
 }
 
-size_t look_ring(int32_t id, uint64_t *out, size_t max)
+static size_t see_ring(const struct runtime *w, int32_t id, uint64_t *out, size_t max)
 {
-    const struct p *pp = run_core()->runtime()->allp[id];
+    const struct p *pp = w->allp[id];
     uint32_t head = a_peek(&pp->runqhead), n = a_peek(&pp->runqtail) - head;
     for (uint32_t i = 0; i < n && i < max; i++)
         out[i] = goid_of(a_peek(&pp->runq[(head + i) & pp->ringmask]));
@@ -73,17 +182,16 @@ static int by_when(const void *a, const void *b)
     return (x->g > y->g) - (x->g < y->g);
 }
 
-size_t look_timers(int32_t id, struct look_timer *out, size_t max)
+static size_t see_timers(const struct runtime *w, int32_t id, struct look_timer *out, size_t max)
 {
-    const struct timers *ts = &run_core()->runtime()->allp[id]->timers;
+    const struct timers *ts = &w->allp[id]->timers;
     struct look_timer *all = x_alloc(ts->n * sizeof *all);
     for (uint32_t i = 0; i < ts->n; i++) {
         const struct timer *t = ts->heap[i].timer;
-        char name[LOOK_NAME_SIZE];
-        look_name((uintptr_t)t->arg, name);
+        const struct g *gp = g_at(w, (uintptr_t)t->arg);
         all[i] = (struct look_timer){.when_ns = t->when, .period_ns = t->period, .chan = t->isChan};
-        if (name[0] == 'g')
-            all[i].g = strtoull(name + 1, NULL, 10);
+        if (gp != NULL)
+            all[i].g = gp->goid;
     }
     qsort(all, ts->n, sizeof *all, by_when);
     for (size_t i = 0; i < ts->n && i < max; i++)
@@ -92,19 +200,17 @@ size_t look_timers(int32_t id, struct look_timer *out, size_t max)
     return ts->n;
 }
 
-size_t look_globrunq(uint64_t *out, size_t max)
+static size_t see_globrunq(const struct runtime *w, uint64_t *out, size_t max)
 {
     size_t n = 0;
-    for (const struct g *gp = run_core()->runtime()->sched.runq.head; gp != NULL;
-         gp = gp->schedlink)
+    for (const struct g *gp = w->sched.runq.head; gp != NULL; gp = gp->schedlink)
         if (n++ < max)
             out[n - 1] = gp->goid;
     return n;
 }
 
-bool look_m(int64_t id, struct look_m *out)
+static bool see_m(const struct runtime *w, int64_t id, struct look_m *out)
 {
-    const struct runtime *w = run_core()->runtime();
     const struct m *mp = id < w->sched.mnext ? w->ms[id] : NULL;
     if (mp == NULL || mp->exiting)
         return false;
@@ -149,9 +255,9 @@ static struct run_g_kind kind_of(const struct program *p, const struct g *gp)
     };
 }
 
-void look_where(const struct program *program, int32_t m, struct look_where *out)
+static void see_where(const struct runtime *w, const struct program *program, int32_t m,
+                      struct look_where *out)
 {
-    const struct runtime *w = run_core()->runtime();
     const struct m *mp = m >= 0 && m < w->sched.mnext ? w->ms[m] : NULL;
     const struct p *pp = mp != NULL ? a_peek(&mp->p) : NULL;
     const struct g *gp = mp != NULL ? a_peek(&mp->curg) : NULL;
@@ -243,9 +349,10 @@ static bool is_listed(const struct g *gp, bool system)
            (system || !isSystemGoroutine(gp));
 }
 
-struct run_g *look_gs(const struct program *program, bool system, size_t *count)
+static struct run_g *see_gs(const struct runtime *w, const struct program *program, bool system,
+                            size_t *count)
 {
-    const struct g *allgs = run_core()->runtime()->allgs;
+    const struct g *allgs = w->allgs;
     struct listing l = {0};
     size_t n = 0;
     for (const struct g *gp = allgs; gp != NULL; gp = gp->alllink)
@@ -259,3 +366,15 @@ struct run_g *look_gs(const struct program *program, bool system, size_t *count)
     *count = l.count;
     return list_end(&l);
 }
+
+const struct window WINDOW = {
+    .where = see_where,
+    .sched = see_sched,
+    .p = see_p,
+    .ring = see_ring,
+    .timers = see_timers,
+    .globrunq = see_globrunq,
+    .m = see_m,
+    .gs = see_gs,
+    .name = name_of,
+};

@@ -2,16 +2,18 @@
 #ifndef GMPSIM_RUN_WINDOW_H
 #define GMPSIM_RUN_WINDOW_H
 
-/* A look into the model's records while the world stands still (between two vm_run calls). window.c
- * alone knows the model's structs; nothing here changes the world. */
+/* A look into the model's records while the world stands still, between two calls of the host's
+ * run(). window.c alone knows the model's structs; it is compiled once per host, and the functions
+ * here (look.c) ask that of the world that exists. Nothing here changes the world. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scenarios/result.h"
+#include "run/result.h"
 
 struct program;
+struct runtime;
 
 struct look_p {
     int32_t id;
@@ -74,5 +76,20 @@ struct run_g *look_gs(const struct program *program, bool system, size_t *count)
  * distance from the scheduler's own struct, which is the same on every machine. */
 enum { LOOK_NAME_SIZE = 32 };
 const char *look_name(uintptr_t addr, char *buf);
+
+/* One host's window.c: the functions above, given the world. */
+struct window {
+    void (*where)(const struct runtime *w, const struct program *program, int32_t m,
+                  struct look_where *out);
+    void (*sched)(const struct runtime *w, struct look_sched *s);
+    void (*p)(const struct runtime *w, int32_t id, struct look_p *out);
+    size_t (*ring)(const struct runtime *w, int32_t id, uint64_t *out, size_t max);
+    size_t (*timers)(const struct runtime *w, int32_t id, struct look_timer *out, size_t max);
+    size_t (*globrunq)(const struct runtime *w, uint64_t *out, size_t max);
+    bool (*m)(const struct runtime *w, int64_t id, struct look_m *out);
+    struct run_g *(*gs)(const struct runtime *w, const struct program *program, bool system,
+                        size_t *count);
+    const char *(*name)(const struct runtime *w, uintptr_t addr, char *buf);
+};
 
 #endif

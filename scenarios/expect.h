@@ -2,18 +2,55 @@
 #ifndef GMPSIM_SCENARIOS_EXPECT_H
 #define GMPSIM_SCENARIOS_EXPECT_H
 
-/* What must hold at the end of a run. */
+/* What must hold at the end of a run, as the scenario says it. expect.c compiles it; whoever has a
+ * result judges by it (run/judge.h). */
 
-#include "scenarios/result.h"
 #include "scenarios/scenario.h"
 
-/* One complaint per call, without newline. */
-typedef void expect_say(void *arg, const char *text);
+/* What a P did with its time. */
+enum p_class {
+    PC_USER,      /* ran the program's goroutines */
+    PC_SCHED,     /* was in the scheduler, not spinning */
+    PC_SPIN,      /* looked for work */
+    PC_GC,        /* ran goroutines of the runtime, or assisted the collector */
+    PC_SYSCALL,   /* its goroutine was in a system call and it was not taken away */
+    PC_IDLE,      /* nobody had it */
+    PC_THROTTLED, /* its M ran out of CPU quota */
+    PC_NOCPU,     /* its M waited for a CPU */
+    PC_COUNT
+};
+extern const char *const p_class_names[PC_COUNT + 1]; /* then NULL */
 
-/* How many expectations do not hold. Without any, a run must finish. release: of the run's profile.
- */
-int scenario_check(const struct scenario *s, int release, const struct run_result *r,
-                   expect_say *say, void *arg);
+enum relation { REL_LT, REL_LE, REL_EQ, REL_GE, REL_GT };
+
+struct condition {
+    struct condition *next;
+    const char *name; /* counter, or span */
+    const char *stat; /* p50, p99, p99.9, max, count; NULL for a counter */
+    const char *text; /* as in the file: "< 2ms" */
+    enum relation rel;
+    int64_t value;
+};
+
+struct blocked {
+    struct blocked *next;
+    const char *group, *reason;
+    int64_t count;
+};
+
+struct expect {
+    struct expect *next;
+    int profiles[SCENARIO_PROFILES_MAX];
+    int nprofiles; /* 0: all */
+    const char *end, *text, *output;
+    struct lines {
+        const char **line;
+        size_t count;
+    } order, sched; /* in this order, with others between */
+    struct blocked *blocked;
+    bool has_blocked;
+    struct condition *counters, *ps, *spans, *runq_wait, *makespan, *throttled, *nr_throttled;
+};
 
 /* How many objects "expect" has: more than one where releases differ. */
 int scenario_expects(const struct scenario *s);

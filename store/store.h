@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "model/prog.h"
-#include "scenarios/result.h"
+#include "run/result.h"
 #include "sim/base/event.h"
 #include "sim/base/fail.h"
 

@@ -159,7 +159,7 @@ static bool put_findings(sqlite3 *db, int64_t run, const struct run_result *r,
                          const char *complaints)
 {
     bool ok = true;
-    if (r->end != RUN_FINISHED && r->end != RUN_TIME)
+    if (r->end != END_STOPPED && r->end != END_TIME)
         ok = run_sql(db, "INSERT INTO findings VALUES(?,?,?,?)", "issi", run, run_verdict(r),
                      r->text, ns(r->now_ps));
     if (ok && complaints[0] != 0)

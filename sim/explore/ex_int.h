@@ -89,6 +89,9 @@ struct ex {
         *lender; /* on whose stack a callback of the environment runs; NULL: the main one */
     uint64_t until;
     uint64_t events[EV_COUNT];
+    struct event_rec *records; /* EVENT_BATCH_COUNT of them; NULL without a sink */
+    size_t record_count;
+    uint64_t record_time; /* of the last one */
     struct arena arena;
     struct stackpool stacks;
     size_t arena_mark;
@@ -99,9 +102,10 @@ struct ex {
     bool poll_broken;
     struct rng seeds;
 
-    enum ex_why why;
+    enum world_end why;
     const char *text;
     int finding_kind;
+    int ender; /* the thread that left the run, -1: none */
     bool running;
     struct ex_totals totals;
     struct {
@@ -124,7 +128,7 @@ void ex_signals_(struct ex_thread *t);
 static inline uint64_t ex_cost_(enum cost_kind k) { return ex.cost_table->kind[k]; }
 struct ex_thread *ex_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg);
 /* Leaves the run for good. */
-_Noreturn void ex_leave_(enum ex_why why, const char *text);
+_Noreturn void ex_leave_(enum world_end why, const char *text);
 /* What the next point has to look at has changed. */
 void ex_unsettle_(void);
 static inline uint64_t ex_steps_(void) { return ex.steps + (uint64_t)(ex.at - ex.dealt); }
@@ -133,6 +137,7 @@ uint32_t ex_choose_(const struct choice *c);
 /* Adds ps to the calling thread's clock. */
 static inline void ex_spend_(uint64_t ps) { ex_hot.now += ps; }
 void ex_due_update_(void);
+void ex_records_flush_(void);
 /* Something that is no atomic, into the trace. */
 void ex_note_other_(int tid, enum ex_op op, const void *addr, uint64_t value);
 static inline void ex_note_(int tid, enum ex_op op, const void *addr, uint64_t value)

@@ -214,7 +214,7 @@ static void idle(void)
 
     for (int i = 0; i < ex.thread_count; i++)
         alive |= ex.threads[i].wait != WAIT_DEAD;
-    ex.why = alive ? EX_IDLE : EX_DONE;
+    ex.why = alive ? END_IDLE : END_DONE;
 }
 
 static const char *over_limit(void)
@@ -257,7 +257,7 @@ static struct ex_thread *next_thread(struct ex_thread *me)
             fire_one();
         const char *bad = ex.able_count == 0 ? look(/*quiet*/ true) : NULL;
         if (bad != NULL) {
-            ex.why = EX_THROWN;
+            ex.why = END_THROWN;
             ex.text = bad;
             return NULL;
         }
@@ -269,7 +269,7 @@ static struct ex_thread *next_thread(struct ex_thread *me)
         if (o < OPTION_FLUSH)
             return &ex.threads[o];
         if (o == OPTION_CLOCK && ex.due >= ex.until) {
-            ex.why = EX_TIME;
+            ex.why = END_TIME;
             return NULL;
         }
         if (o == OPTION_CLOCK)
@@ -277,7 +277,7 @@ static struct ex_thread *next_thread(struct ex_thread *me)
         else
             flush(o - OPTION_FLUSH);
         if (ex.ch.count > ex.answers_soft) {
-            ex.why = EX_CUT;
+            ex.why = END_LIMIT;
             ex.text = "answers of one run";
             return NULL;
         }
@@ -387,10 +387,10 @@ static struct ex_thread *next_of_able(struct ex_thread *me)
 static struct ex_thread *next_of_all(struct ex_thread *me)
 {
     if (ex_hot.now >= ex.until)
-        ex_leave_(EX_TIME, "");
+        ex_leave_(END_TIME, "");
     const char *bad = look(/*quiet*/ false);
     if (bad != NULL)
-        ex_leave_(EX_THROWN, bad);
+        ex_leave_(END_THROWN, bad);
     if (!ex.wants_time)
         ex_signals_(me);
     /* What a thread does from its start or wake-up to its next point, nobody sees. Clocks do. */
@@ -417,7 +417,7 @@ static __attribute__((noinline)) void point_slow(struct ex_thread *me)
     ex.steps++;
     limit = over_limit();
     if (limit != NULL)
-        ex_leave_(EX_CUT, limit);
+        ex_leave_(END_LIMIT, limit);
     struct ex_thread *t = ex.quiet ? next_of_able(me) : next_of_all(me);
     if (t != me)
         switch_to(me, t);
@@ -509,7 +509,7 @@ struct ex_thread *ex_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg
 {
     if (ex.thread_count == EX_THREADS_MAX) {
         if (ex.cur != NULL)
-            ex_leave_(EX_CUT, "threads of one run");
+            ex_leave_(END_LIMIT, "threads of one run");
         throw_at(__FILE__, __LINE__, __func__, "explore: more than %d threads", EX_THREADS_MAX);
     }
     struct ex_thread *t = &ex.threads[ex.thread_count];
@@ -528,13 +528,14 @@ struct ex_thread *ex_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg
 
 void ex_start(struct hostm *hm, void (*fn)(void *), void *arg) { ex_thread_new_(hm, fn, arg); }
 
-void ex_leave_(enum ex_why why, const char *text)
+void ex_leave_(enum world_end why, const char *text)
 {
     struct ex_thread *on = ex.cur != NULL ? ex.cur : ex.lender;
 
     ex.why = why;
     ex.text = text;
-    ex.totals.cut += why == EX_CUT;
+    ex.ender = ex_tid();
+    ex.totals.cut += why == END_LIMIT;
     if (on == NULL)
         longjmp(ex.out, 1);
     switch_out(on);
@@ -547,7 +548,7 @@ static void on_throw(void *arg, const struct throw_site *site)
     if (!ex.running)
         return; /* not ours: the default ends the process */
     throw_caught();
-    ex_leave_(EX_THROWN, site->text);
+    ex_leave_(END_THROWN, site->text);
 }
 
 /* ---- wild pointers ---- */
@@ -567,7 +568,7 @@ static stack_t old_stack;
 static void on_fault(int sig)
 {
     if (ex.running)
-        ex_leave_(EX_THROWN, sig == SIGBUS ? "bus error" : "memory fault: a wild pointer");
+        ex_leave_(END_THROWN, sig == SIGBUS ? "bus error" : "memory fault: a wild pointer");
     signal(sig, SIG_DFL); /* not ours: it happens again and ends the process */
 }
 
@@ -660,10 +661,15 @@ bool ex_init(struct failure *f, const struct ex_opts *o)
     ex.ch.log = malloc(ex.ch.log_max * sizeof(*ex.ch.log));
     if (ex.ch.log == NULL)
         return fail(f, E_LIMIT, "explore: no memory for %zu answers", ex.ch.log_max), false;
+    if (o->sink != NULL && (ex.records = malloc(EVENT_BATCH_COUNT * sizeof *ex.records)) == NULL) {
+        free(ex.ch.log);
+        return fail(f, E_LIMIT, "explore: no memory for records"), false;
+    }
     size_t stack = o->stack_size != 0 ? o->stack_size : STACK_SIZE_DEFAULT;
     size_t memory = o->memory_max != 0 ? o->memory_max : (size_t)1 << 30;
     if (arena_init(&ex.arena, memory, stackpool_space(stack, EX_THREADS_MAX), f) < 0 ||
         stackpool_init(&ex.stacks, &ex.arena, stack, EX_THREADS_MAX, f) < 0) {
+        free(ex.records);
         free(ex.ch.log);
         return false;
     }
@@ -692,7 +698,9 @@ void ex_free(void)
     release_faults();
     throw_set_reporter(NULL, NULL);
     arena_release(&ex.arena);
+    free(ex.records);
     free(ex.ch.log);
+    ex.records = NULL;
     ex.ch.log = NULL;
 }
 
@@ -731,9 +739,12 @@ static void world_reset(void)
     rng_init(&ex.seeds, ex.o.seed, RNG_SCHED, 0);
     ex.ch.count = 0;
     ex.trace_count = 0;
-    ex.why = EX_DONE;
+    ex.why = END_DONE;
     ex.text = "";
     ex.finding_kind = 0;
+    ex.ender = -1;
+    ex.record_count = 0;
+    ex.record_time = 0;
     fp_init(&ex_hot.fp);
 }
 
@@ -751,7 +762,13 @@ bool ex_begin(struct strategy *s)
     return true;
 }
 
-enum ex_why ex_run(void)
+void ex_until(uint64_t ps)
+{
+    ex.until = ps;
+    ex.always_slow |= ps != NEVER;
+}
+
+enum world_end ex_run(void)
 {
     ex.running = true;
     struct ex_thread *t = setjmp(ex.out) == 0 ? next_thread(NULL) : NULL;
@@ -765,27 +782,37 @@ enum ex_why ex_run(void)
     ex_unsettle_();
     ex.running = false;
     ex.cur = NULL;
+    ex_records_flush_();
     ex.totals.runs++;
     ex.totals.steps += ex.steps;
     ex.totals.answers += ex.ch.count;
     return ex.why;
 }
 
-void ex_end(void) { ex.ch.strategy->end(ex.ch.strategy, ex.why != EX_CUT); }
+void ex_end(void) { ex.ch.strategy->end(ex.ch.strategy, ex.why != END_LIMIT); }
 
 void ex_fail(const char *text)
 {
-    if (ex.why == EX_THROWN || ex.why == EX_FINDING)
+    if (ex.why == END_THROWN || ex.why == END_FINDING)
         return;
-    ex.why = EX_FINDING;
+    ex.why = END_FINDING;
     ex.text = text;
 }
 
 /* ---- looking ---- */
 
-enum ex_why ex_why(void) { return ex.why; }
+enum world_end ex_why(void) { return ex.why; }
 const char *ex_text(void) { return ex.text; }
 int ex_finding_kind(void) { return ex.finding_kind; }
+
+const struct world_verdict *ex_verdict(void)
+{
+    static struct world_verdict v;
+    v = (struct world_verdict){
+        .kind = ex.finding_kind, .text = ex.text, .m = ex.ender, .at_ps = ex.order};
+    return &v;
+}
+
 uint64_t ex_fingerprint(void) { return fp_value(&ex_hot.fp); }
 uint64_t ex_steps(void) { return ex_steps_(); }
 int64_t ex_now(void) { return (int64_t)(ex.order / 1000); }
@@ -796,13 +823,6 @@ const struct answer *ex_answers(size_t *count)
 {
     *count = ex.ch.count;
     return ex.ch.log;
-}
-
-const char *ex_why_name(enum ex_why why)
-{
-    static const char *const names[EX_WHYS] = {"done",  "stopped", "idle", "finding",
-                                               "throw", "time",    "cut"};
-    return why < EX_WHYS ? names[why] : "?";
 }
 
 const char *ex_waits(int tid)

@@ -25,6 +25,8 @@
 #include <stdio.h>
 
 #include "sim/base/choose.h"
+#include "sim/base/ending.h"
+#include "sim/base/event.h"
 #include "sim/explore/mm.h"
 #include "sim/explore/site.h"
 #include "sim/virt/costs.h"
@@ -59,17 +61,11 @@ struct ex_opts {
      * it is when all stores have arrived (mm_peek of nobody). quiet: no thread could go on. Words
      * end the run as a throw does. */
     const char *(*check)(bool quiet);
-};
-
-enum ex_why {
-    EX_DONE,    /* every thread ended */
-    EX_STOPPED, /* host_stop */
-    EX_IDLE,    /* threads wait and nothing will ever wake one */
-    EX_FINDING, /* finding() */
-    EX_THROWN,  /* throw(), in the model or below it */
-    EX_TIME,    /* the virtual clock passed until_ns */
-    EX_CUT,     /* a limit of the exploration: steps, answers, threads, memory model. See ex_text */
-    EX_WHYS
+    /* Takes the event records, NULL: they are counted only. What happens here is ordered by the
+     * schedule, and the clocks of threads run apart: a record's time is its thread's clock, or one
+     * picosecond after the record before it, whichever is later. */
+    event_sink_fn *sink;
+    void *sink_arg;
 };
 
 bool ex_init(struct failure *f, const struct ex_opts *o);
@@ -79,21 +75,26 @@ void ex_free(void);
 bool ex_begin(struct strategy *s);
 /* A thread that exists from the start. hm may be NULL; else it stays at its address. */
 void ex_start(struct hostm *hm, void (*fn)(void *), void *arg);
-enum ex_why ex_run(void);
+/* Between ex_begin and ex_run: another limit of virtual time than that of ex_opts; UINT64_MAX:
+ * none. */
+void ex_until(uint64_t ps);
+/* Every record has reached the sink when it returns. */
+enum world_end ex_run(void);
 /* Tells the strategy. The world may be looked at until the next ex_begin. */
 void ex_end(void);
 
 /* Of the last run. */
-enum ex_why ex_why(void);
-const char *ex_why_name(enum ex_why why);
+enum world_end ex_why(void);
 const char *ex_text(void); /* what was thrown, found or crossed; "" if nothing */
 int ex_finding_kind(void);
+/* The same as the other hosts say it. */
+const struct world_verdict *ex_verdict(void);
 uint64_t ex_fingerprint(void); /* of all operations and values, in order */
 uint64_t ex_steps(void);
 int64_t ex_now(void);
 uint64_t ex_events(uint32_t type);              /* how many were emitted */
 const struct answer *ex_answers(size_t *count); /* the schedule */
-/* Is the thread waiting? For reports after EX_IDLE: what it waits for, NULL if it does not wait. */
+/* Is the thread waiting? For reports after END_IDLE: what it waits for; NULL: it does not. */
 const char *ex_waits(int tid);
 int ex_threads(void);
 /* Turns what a test sees as wrong into a finding of this run. */

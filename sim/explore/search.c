@@ -14,7 +14,7 @@ static void run_once(const struct search *s)
     ex_end();
 }
 
-static bool is_finding(void) { return ex_why() == EX_FINDING || ex_why() == EX_THROWN; }
+static bool is_finding(void) { return ex_why() == END_FINDING || ex_why() == END_THROWN; }
 
 static void keep(struct search_result *r)
 {
@@ -35,7 +35,7 @@ bool search_run(const struct search *s, struct strategy *st, struct search_resul
     while ((s->runs_max == 0 || r->runs < s->runs_max) && ex_begin(st)) {
         run_once(s);
         r->runs++;
-        r->cut += ex_why() == EX_CUT;
+        r->cut += ex_why() == END_LIMIT;
         r->steps += ex_steps();
         if (is_finding()) {
             keep(r);

@@ -18,14 +18,14 @@ struct search {
 struct search_result {
     uint64_t runs, cut, steps;
     bool found;
-    enum ex_why why;
+    enum world_end why;
     char text[500];
     uint64_t fingerprint;
     struct answer *answers; /* the schedule, malloc'ed; NULL if nothing was found */
     size_t count;
 };
 
-/* Ends at the first finding (EX_FINDING or EX_THROWN after check). False: nothing was found. */
+/* Ends at the first finding (END_FINDING or END_THROWN after check). False: nothing was found. */
 bool search_run(const struct search *s, struct strategy *st, struct search_result *r);
 /* Runs the schedule of r once more, with a trace if ex_trace() is on. True: the same happens again.
  */

@@ -216,7 +216,7 @@ void ex_trace_print(FILE *out, const struct ex_print *p)
 
     if (p->rows_max != 0 && ex.trace_count > p->rows_max)
         first = ex.trace_count - p->rows_max;
-    fprintf(out, "%s: %s\n", ex_why_name(ex.why), ex.text);
+    fprintf(out, "%s: %s\n", world_end_name(ex.why), ex.text);
     fprintf(out, "memory %s, %" PRIu64 " points, %zu answers, fingerprint %016" PRIx64 "\n",
             mm_kind_name(mm.kind), ex_steps(), ex.ch.count, ex_fingerprint());
     print_head(out, cell);

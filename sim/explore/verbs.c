@@ -206,7 +206,7 @@ void ex_syscall_body_(int64_t ns, bool off_cpu)
 static void timer_add(uint64_t at, void (*fn)(void *), void *arg)
 {
     if (ex.timer_count == EX_EVENTS_MAX)
-        ex_leave_(EX_CUT, "timed events of the environment");
+        ex_leave_(END_LIMIT, "timed events of the environment");
     ex.timers[ex.timer_count++] = (struct ex_timer){at, ++ex.seq, fn, arg};
     if (at < ex.due)
         ex.due = at;
@@ -356,7 +356,7 @@ static void remember_ready(int32_t fd, uint32_t mode)
             return;
         }
     if (ex.ready_count == EX_READY_MAX)
-        ex_leave_(EX_CUT, "ready descriptors");
+        ex_leave_(END_LIMIT, "ready descriptors");
     ex.ready[ex.ready_count++] = (struct ex_ready){fd, mode};
 }
 
@@ -436,10 +436,36 @@ uint64_t ex_seed64_(void) { return rng_next(&ex.seeds); }
 
 void *ex_alloc_(size_t size, size_t align) { return arena_alloc(&ex.arena, size, align); }
 
+void ex_records_flush_(void)
+{
+    if (ex.record_count > 0)
+        ex.o.sink(ex.o.sink_arg, ex.records, ex.record_count);
+    ex.record_count = 0;
+}
+
+static void record(uint32_t type, uint64_t g, uint64_t a, uint32_t b, uint32_t c)
+{
+    const struct ex_thread *t = ex.cur;
+    ex.record_time = ex_hot.now > ex.record_time ? ex_hot.now : ex.record_time + 1;
+    ex.records[ex.record_count++] = (struct event_rec){
+        .time = ex.record_time,
+        .a = a,
+        .b = b,
+        .g = (uint32_t)g,
+        .type = (uint16_t)type,
+        .m = t != NULL ? (uint16_t)t->id : EVENT_NO_M,
+        .p = t != NULL && t->p >= 0 ? (uint16_t)t->p : EVENT_NO_P,
+        .c = (uint16_t)c};
+    if (ex.record_count == EVENT_BATCH_COUNT)
+        ex_records_flush_();
+}
+
 void ex_emit_(uint32_t type, uint64_t g, uint64_t a, uint32_t b, uint32_t c)
 {
     if (type < EV_COUNT)
         ex.events[type]++;
+    if (__builtin_expect(ex.records != NULL, 0))
+        record(type, g, a, b, c);
     fp_mix4(&ex_hot.fp, ex_hot.now, type, g, a ^ (uint64_t)b << 32 ^ (uint64_t)c << 16);
 }
 
@@ -452,18 +478,18 @@ void ex_set_p_(int32_t pid)
 _Noreturn void ex_throw_(const char *text)
 {
     if (ex.running)
-        ex_leave_(EX_THROWN, text);
+        ex_leave_(END_THROWN, text);
     throw_at(__FILE__, __LINE__, __func__, "%s", text);
 }
 
 void ex_finding_(int kind, const char *text)
 {
     ex.finding_kind = kind;
-    ex_leave_(EX_FINDING, text);
+    ex_leave_(END_FINDING, text);
 }
 
 _Noreturn void ex_stop_(void)
 {
     ex_point_();
-    ex_leave_(EX_STOPPED, "");
+    ex_leave_(END_STOPPED, "");
 }

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "sim/base/event.h"
+#include "sim/base/work.h"
 
 /* ---- atomics ---- */
 
@@ -73,13 +74,6 @@ static inline uint8_t rt_xchg8_(void *word, size_t size, uint8_t x)
 /* ---- time and CPU ---- */
 
 enum burst_how { BURST_CUT, BURST_WHOLE };
-
-enum work_kind {
-#define WORK(name, ps, source) W_##name,
-#include "../base/work.def"
-#undef WORK
-    W_COUNT
-};
 
 #define nanotime()                rt_nanotime_()
 #define host_now()                rt_nanotime_()

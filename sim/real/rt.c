@@ -284,15 +284,15 @@ void rt_nudge_(struct hostm *hm)
 
 /* ---- the end ---- */
 
-void rt_end_(enum rt_why why, int kind, const char *text)
+void rt_end_(enum world_end why, int kind, const char *text)
 {
     uint32_t none = 0;
 
     if (!atomic_compare_exchange_strong(&W->why, &none, 1))
         return;
     snprintf(W->text, sizeof W->text, "%s", text);
-    W->verdict = (struct rt_verdict){
-        .kind = kind, .text = W->text, .m = rt_self_->id, .at_ns = host_now()};
+    W->verdict = (struct world_verdict){
+        .kind = kind, .text = W->text, .m = rt_self_->id, .at_ps = (uint64_t)host_now() * 1000};
     atomic_store(&W->why, 2 + (uint32_t)why);
     rt_futex_wake_(&W->why, 1);
 }
@@ -303,7 +303,7 @@ void rt_throw_(const char *text)
     if (!rt_self_ || rt_self_ == &W->outside)
         throwf("%s", text);
     rt_hold_();
-    rt_end_(RT_THROWN, 0, text);
+    rt_end_(END_THROWN, 0, text);
     rt_self_->hold = 0;
     siglongjmp(rt_self_->end, 1);
 }
@@ -311,7 +311,7 @@ void rt_throw_(const char *text)
 void rt_finding_(int kind, const char *text)
 {
     rt_hold_();
-    rt_end_(RT_FINDING, kind, text);
+    rt_end_(END_FINDING, kind, text);
     rt_unhold_();
     if (rt_arg_)
         siglongjmp(rt_self_->end, 1);
@@ -320,7 +320,7 @@ void rt_finding_(int kind, const char *text)
 void rt_stop_(void)
 {
     rt_hold_();
-    rt_end_(RT_STOPPED, 0, "");
+    rt_end_(END_STOPPED, 0, "");
     rt_self_->hold = 0;
     siglongjmp(rt_self_->end, 1);
 }
@@ -420,16 +420,16 @@ static void wait_for_verdict(int64_t deadline)
         int64_t now = rt_clock_();
 
         if (deadline >= 0 && now >= deadline)
-            rt_end_(RT_TIME, 0, "");
+            rt_end_(END_TIME, 0, "");
         else if (idle())
-            rt_end_(RT_IDLE, 0, "");
+            rt_end_(END_IDLE, 0, "");
         else
             rt_futex_wait_(&W->why, verdict, deadline < 0 ? pause : least(pause, deadline - now));
         pause = least(2 * pause, IDLE_LAST_NS);
     }
 }
 
-enum rt_why rt_run(int64_t timeout_ns)
+enum world_end rt_run(int64_t timeout_ns)
 {
     int64_t start = rt_clock_();
     int32_t n = atomic_load(&W->nthreads);
@@ -442,23 +442,16 @@ enum rt_why rt_run(int64_t timeout_ns)
         err = launch(&W->threads[i]);
     rt_block_signal_(false);
     if (err)
-        rt_end_(RT_THROWN, 0, "real host: the system refuses a thread");
+        rt_end_(END_THROWN, 0, "real host: the system refuses a thread");
     wait_for_verdict(timeout_ns < 0 ? -1 : start + timeout_ns);
     end_threads();
     W->ran_ns = rt_clock_() - start;
-    return (enum rt_why)(atomic_load(&W->why) - 2);
+    return (enum world_end)(atomic_load(&W->why) - 2);
 }
 
 void rt_start(struct hostm *hm, void (*fn)(void *), void *arg) { take_thread(hm, fn, arg); }
 
-const struct rt_verdict *rt_verdict(void) { return &W->verdict; }
-
-const char *rt_why_name(enum rt_why why)
-{
-    static const char *const names[] = {"stopped", "idle", "time", "finding", "thrown"};
-
-    return names[why];
-}
+const struct world_verdict *rt_verdict(void) { return &W->verdict; }
 
 /* ---- set up, tear down ---- */
 

@@ -24,8 +24,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/base/ending.h"
+
 struct hostm;
-struct failure; /* sim/base/fail.h */
 
 /* Every limit of the real host. */
 enum {
@@ -33,15 +34,6 @@ enum {
     RT_FDS_MAX = 1 << 20,     /* pollable descriptors: 0 .. RT_FDS_MAX - 1 */
     RT_TIMERS_MAX = 1 << 20,  /* env_at calls pending at once */
     RT_TEXT_MAX = 1 << 16,    /* bytes of a verdict's text that are kept */
-};
-
-enum rt_why {
-    RT_STOPPED, /* host_stop: the program ended */
-    RT_IDLE, /* every thread ended or is blocked without a deadline, and the environment has nothing
-                due */
-    RT_TIME, /* the time limit passed */
-    RT_FINDING, /* finding(): see rt_verdict */
-    RT_THROWN,  /* throw(), or a limit of the host: see rt_verdict */
 };
 
 struct rt_opts {
@@ -63,20 +55,12 @@ bool rt_init(struct failure *f, const struct rt_opts *opts);
  * world. */
 void rt_start(struct hostm *hm, void (*fn)(void *), void *arg);
 /* timeout_ns < 0: no limit. Once per world. */
-enum rt_why rt_run(int64_t timeout_ns);
+enum world_end rt_run(int64_t timeout_ns);
 void rt_free(void);
 
 /* ---- looking, after rt_run ---- */
 
-struct rt_verdict {
-    int kind;         /* as given to finding() */
-    const char *text; /* a copy, cut at RT_TEXT_MAX bytes; lives until rt_free */
-    int32_t m;        /* the M that said so, -1: the environment or the host */
-    int64_t at_ns;
-};
-
-const struct rt_verdict *rt_verdict(void);
-const char *rt_why_name(enum rt_why why);
+const struct world_verdict *rt_verdict(void);
 
 struct rt_stats {
     int64_t ran_ns;   /* wall time from rt_run's start to the end */

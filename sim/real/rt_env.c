@@ -159,7 +159,7 @@ void rt_env_start_(void)
 {
     env.started = pthread_create(&env.thread.pthread, NULL, env_main, NULL) == 0;
     if (!env.started)
-        rt_end_(RT_THROWN, 0, "real host: the system refuses a thread");
+        rt_end_(END_THROWN, 0, "real host: the system refuses a thread");
 }
 
 void rt_env_stop_(void)

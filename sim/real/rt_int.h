@@ -56,9 +56,9 @@ struct rt_world {
     struct sigaction old_sigurg;
 
     /* the end */
-    _Atomic(uint32_t) why; /* 0 none; 1 being written; 2 + enum rt_why; a futex for rt_run */
+    _Atomic(uint32_t) why; /* 0 none; 1 being written; 2 + enum world_end; a futex for rt_run */
     _Atomic(bool) stopping;
-    struct rt_verdict verdict;
+    struct world_verdict verdict;
     char text[RT_TEXT_MAX];
 
     /* threads */
@@ -96,7 +96,7 @@ void rt_unhold_(void);
 void rt_sleeps_(bool forever);
 void rt_awake_(void);
 /* Writes the verdict if it is the first, wakes rt_run. */
-void rt_end_(enum rt_why why, int kind, const char *text);
+void rt_end_(enum world_end why, int kind, const char *text);
 
 void rt_burst_calibrate_(void);
 

@@ -41,9 +41,10 @@ struct traced_to {
 
 /* Before a run: counts from 1 again. NULL: nobody listens. */
 void traced_begin(const struct traced_to *to);
-/* vm_run returns VM_TIME when operation `number` and the plain code after it are done; 0: never. */
+/* vm_run returns END_TIME when operation `number` and the plain code after it are done. 0: never.
+ */
 void traced_stop_after(uint64_t number);
-/* Called by a listener: vm_run returns VM_TIME when the plain code that is under way is done. */
+/* Called by a listener: vm_run returns END_TIME when the plain code that is under way is done. */
 void traced_stop_now(void);
 bool traced_stopped(void); /* since the last traced_stop_after, vm_run has returned so */
 uint64_t traced_count(void);

@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "sim/base/work.h"
+
 /* One atomic operation may not cost more than 4 ms, so that a hot row is two 32-bit numbers. */
 #define COST_MAX_PS 4000000000u
 
@@ -26,13 +28,6 @@ enum cost_kind {
 #include "costs.def"
 #undef COST
     COST_COUNT
-};
-
-enum work_kind {
-#define WORK(name, ps, source) W_##name,
-#include "../base/work.def"
-#undef WORK
-    W_COUNT
 };
 
 struct cost_pair {

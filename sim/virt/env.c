@@ -218,17 +218,17 @@ void *vm_alloc_(size_t size, size_t align)
 void vm_finding_(int kind, const char *text)
 {
     if (!vm_w_.over)
-        vm_w_.verdict = (struct vm_verdict){.kind = kind,
-                                            .text = text,
-                                            .m = vm_cur_() ? (int32_t)vm_cur_()->id : -1,
-                                            .at_ps = vm_hot.now};
+        vm_w_.verdict = (struct world_verdict){.kind = kind,
+                                               .text = text,
+                                               .m = vm_cur_() ? (int32_t)vm_cur_()->id : -1,
+                                               .at_ps = vm_hot.now};
     if (vm_cur_())
-        vm_leave_world_(VM_FINDING);
-    vm_end_(VM_FINDING);
+        vm_leave_world_(END_FINDING);
+    vm_end_(END_FINDING);
 }
 
 _Noreturn void vm_stop_(void)
 {
     vm_point_();
-    vm_leave_world_(VM_STOPPED);
+    vm_leave_world_(END_STOPPED);
 }

@@ -159,7 +159,7 @@ static void run_event(const struct event *e)
     case VE_SLACK: vm_quota_slack_(e->time); break;
     case VE_UNTIL:
         vm_w_.until_event = 0;
-        vm_end_(VM_TIME);
+        vm_end_(END_TIME);
         break;
     }
 }
@@ -179,7 +179,7 @@ static void next_event(void)
 /* ---- the ends of a run ---- */
 
 /* The first reason counts. Takes effect when control comes back to vm_dispatch_. */
-void vm_end_(enum vm_why why)
+void vm_end_(enum world_end why)
 {
     if (vm_w_.over)
         return;
@@ -188,7 +188,7 @@ void vm_end_(enum vm_why why)
 }
 
 /* From any stack; the caller's is lost. */
-_Noreturn void vm_leave_world_(enum vm_why why)
+_Noreturn void vm_leave_world_(enum world_end why)
 {
     struct vm_thread *self = vm_cur_() ? vm_cur_() : vm_w_.at;
 
@@ -244,7 +244,7 @@ static struct vm_thread *first_by_time(struct vm_thread *self, bool runnable)
             return mine < top ? self : vm_ready_thread_(top);
         }
         if (first == VM_NEVER && idle_for_ever())
-            vm_end_(VM_IDLE);
+            vm_end_(END_IDLE);
         else
             next_event();
     }
@@ -261,7 +261,7 @@ static struct vm_thread *first_by_choice(struct vm_thread *self, bool runnable)
         if (stands && self->clock > vm_w_.now)
             vm_w_.now = self->clock;
         if (!stands && vm_w_.ready.count == 0 && idle_for_ever()) {
-            vm_end_(VM_IDLE);
+            vm_end_(END_IDLE);
             break;
         }
         if (vm_w_.next_ev <= vm_w_.now || (!stands && vm_w_.ready.count == 0)) {
@@ -354,17 +354,17 @@ void vm_signals_(struct vm_thread *t)
 
 /* ---- outside ---- */
 
-enum vm_why vm_run(uint64_t until_ps)
+enum world_end vm_run(uint64_t until_ps)
 {
     struct vm_world *w = &vm_w_;
 
     assert(w->exists && !w->running);
-    if (w->over && w->why != VM_TIME && w->why != VM_IDLE)
+    if (w->over && w->why != END_TIME && w->why != END_IDLE)
         return w->why;
     if (until_ps > VM_TIME_MAX_PS)
         until_ps = VM_TIME_MAX_PS;
     if (until_ps <= w->now && w->now > 0)
-        return VM_TIME;
+        return END_TIME;
     w->over = false;
     w->until_event = vm_event_(until_ps, VE_UNTIL, 0);
     w->running = true;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "sim/base/arena.h"
+#include "sim/base/ending.h"
 #include "sim/base/event.h"
 #include "sim/base/fail.h"
 #include "costs.h"
@@ -67,18 +68,9 @@ struct vm_opts {
     struct chooser *chooser;
     bool faults;       /* with a chooser: things may go wrong that may go wrong */
     size_t memory_max; /* of the arena; 0: VM_MEMORY_DEFAULT */
-    bool catch_throws; /* vm_run returns VM_THROWN in place of ending the process */
+    bool catch_throws; /* vm_run returns END_THROWN in place of ending the process */
     void (*sighandler)(
         void *arg); /* what signalm runs on the thread; NULL: a signal only cuts bursts */
-};
-
-enum vm_why {
-    VM_STOPPED, /* host_stop: the program ended */
-    VM_IDLE,    /* every thread waits and nothing will ever wake one */
-    VM_TIME,    /* the clock reached `until`; vm_run may be called again */
-    VM_FINDING, /* finding(): see vm_verdict */
-    VM_LIMIT,   /* a stated limit was crossed: see vm_failure */
-    VM_THROWN   /* throw(): see vm_verdict. Only with opts.catch_throws, else the process ends */
 };
 
 /* False: an option is out of range, or memory could not be had; f says what. */
@@ -88,18 +80,10 @@ bool vm_init(struct failure *f, const struct vm_opts *o);
 void vm_start(struct hostm *hm, void (*fn)(void *), void *arg);
 /* Until the clock reaches until_ps, or the world ends before. Every record up to then has reached
  * the sink. */
-enum vm_why vm_run(uint64_t until_ps);
+enum world_end vm_run(uint64_t until_ps);
 void vm_free(void);
 
 /* ---- looking ---- */
-
-struct vm_verdict {
-    int kind;         /* as given to finding() */
-    const char *text; /* as given; owned by whoever gave it */
-    int32_t m;        /* the M that said so, -1: the environment */
-    uint64_t at_ps;
-    struct throw_site site; /* of a throw */
-};
 
 enum vm_state {
     VM_RUNNING,   /* has a CPU */
@@ -139,9 +123,8 @@ void vm_stats(struct vm_stats *s);
 bool vm_thread_info(int32_t id, struct vm_thread_info *i);
 /* Every thread sleeps or burns its CPU until a known time: nobody is in the middle of something. */
 bool vm_quiet(void);
-const struct failure *vm_failure(void);    /* after VM_LIMIT */
-const struct vm_verdict *vm_verdict(void); /* after VM_FINDING or VM_THROWN */
-const char *vm_why_name(enum vm_why why);
+const struct failure *vm_failure(void);       /* after END_LIMIT */
+const struct world_verdict *vm_verdict(void); /* after END_FINDING or END_THROWN */
 
 /* ---- saving and restoring, between vm_run calls ---- */
 

@@ -159,8 +159,8 @@ struct vm_world {
     struct vm_thread *at; /* on whose stack events happen; NULL: main's */
     bool running;         /* inside vm_run */
     bool over;            /* `why` says why; set by whoever ends this vm_run */
-    enum vm_why why;
-    struct vm_verdict verdict;
+    enum world_end why;
+    struct world_verdict verdict;
     uint64_t now; /* time of the last event or switch: what an observer between runs sees */
 
     struct vm_thread **thread; /* by rank */
@@ -213,8 +213,8 @@ void vm_horizon_(void);
 void vm_lower_horizon_(const struct vm_thread *t);
 uint32_t vm_event_(uint64_t time, enum vm_event kind, uint64_t arg);
 void vm_event_cancel_(enum vm_event kind, uint32_t *handle);
-void vm_end_(enum vm_why why);
-_Noreturn void vm_leave_world_(enum vm_why why);
+void vm_end_(enum world_end why);
+_Noreturn void vm_leave_world_(enum world_end why);
 void vm_signals_(struct vm_thread *t);
 
 /* world.c; an arena_fail_fn. Comes back only outside vm_run. */

@@ -78,8 +78,8 @@ void vm_limit_(void *unused, const struct failure *f)
     if (f != &vm_w_.failure)
         vm_w_.failure = *f;
     if (vm_w_.running)
-        vm_leave_world_(VM_LIMIT);
-    vm_end_(VM_LIMIT);
+        vm_leave_world_(END_LIMIT);
+    vm_end_(END_LIMIT);
 }
 
 static void print_last_events(void)
@@ -100,12 +100,12 @@ static void report(void *unused, const struct throw_site *site)
 {
     (void)unused;
     if (vm_w_.opts.catch_throws && vm_w_.running) {
-        vm_w_.verdict = (struct vm_verdict){.text = site->text,
-                                            .m = vm_cur_() ? (int32_t)vm_cur_()->id : -1,
-                                            .at_ps = vm_hot.now,
-                                            .site = *site};
+        vm_w_.verdict = (struct world_verdict){.text = site->text,
+                                               .m = vm_cur_() ? (int32_t)vm_cur_()->id : -1,
+                                               .at_ps = vm_hot.now,
+                                               .site = *site};
         throw_caught();
-        vm_leave_world_(VM_THROWN);
+        vm_leave_world_(END_THROWN);
     }
     fprintf(stderr, "gmpsim: internal error: %s (%s:%d, %s)\n", site->text, site->file, site->line,
             site->func);
@@ -325,18 +325,8 @@ bool vm_thread_info(int32_t id, struct vm_thread_info *i)
     return true;
 }
 
-const struct vm_verdict *vm_verdict(void) { return &vm_w_.verdict; }
+const struct world_verdict *vm_verdict(void) { return &vm_w_.verdict; }
 const struct failure *vm_failure(void) { return &vm_w_.failure; }
-
-const char *vm_why_name(enum vm_why why)
-{
-    static const char *const names[] = {
-        [VM_STOPPED] = "stopped", [VM_IDLE] = "idle",   [VM_TIME] = "time",
-        [VM_FINDING] = "finding", [VM_LIMIT] = "limit", [VM_THROWN] = "thrown",
-    };
-
-    return names[why];
-}
 
 /* ---- saving and restoring ---- */
 

@@ -56,9 +56,9 @@ static void check(void *arg)
 {
     struct job *j = arg;
 
-    if (ex_why() == EX_IDLE)
+    if (ex_why() == END_IDLE)
         ex_fail("every M waits, and the program has not ended");
-    else if (ex_why() == EX_STOPPED && strcmp(j->out, j->want) != 0)
+    else if (ex_why() == END_STOPPED && strcmp(j->out, j->want) != 0)
         ex_fail("wrong output");
 }
 
@@ -108,7 +108,7 @@ static void explore(struct job *j, enum mm_kind memory, struct strategy *st, con
         bool same = search_replay(&s, &r);
         ex_trace_print(stderr, &p);
         FAIL_CASE("%s %s, run %llu: %s: %s (%s); output \"%s\"", what, mm_kind_name(memory),
-                  (unsigned long long)r.runs, ex_why_name(r.why), r.text,
+                  (unsigned long long)r.runs, world_end_name(r.why), r.text,
                   same ? "repeats" : "does not repeat", j->out);
     }
     CHECK_LE(r.cut * 20, r.runs);
@@ -237,7 +237,7 @@ TEST_CASE(Core, ACheckEndsTheRunAtItsStep)
     strategy_random_init(&r, 1, 1);
     CHECK(ex_begin(&r.s));
     build(&j);
-    CHECK_EQ(ex_run(), EX_THROWN);
+    CHECK_EQ(ex_run(), END_THROWN);
     CHECK_EQ(ex_steps(), 100);
     CHECK_STR(ex_text(), "the hundredth point is wrong");
     ex_end();

@@ -145,8 +145,8 @@ static void check(void *arg)
     uint64_t put = 0;
 
     (void)arg;
-    if (ex_why() != EX_DONE) {
-        if (ex_why() != EX_CUT)
+    if (ex_why() != END_DONE) {
+        if (ex_why() != END_LIMIT)
             ex_fail("the threads did not end");
         return;
     }
@@ -304,7 +304,7 @@ static void build_look(void *arg)
 static void check_look(void *arg)
 {
     (void)arg;
-    if (ex_why() != EX_DONE && ex_why() != EX_CUT)
+    if (ex_why() != END_DONE && ex_why() != END_LIMIT)
         ex_fail("the threads did not end");
 }
 

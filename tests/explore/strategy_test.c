@@ -135,7 +135,7 @@ static uint64_t random_fingerprint(uint64_t seed, uint64_t run)
     r.run = run;
     CHECK(ex_begin(&r.s));
     toy_build(&t);
-    CHECK_EQ(ex_run(), EX_DONE);
+    CHECK_EQ(ex_run(), END_DONE);
     ex_end();
     uint64_t fp = ex_fingerprint();
     CHECK(!ex_begin(&r.s));
@@ -179,7 +179,7 @@ TEST_CASE(Time, RunsTheThreadThatIsBehind)
     toy_open(MM_SC);
     CHECK(ex_begin(strategy_time()));
     toy_build(&t);
-    CHECK_EQ(ex_run(), EX_DONE);
+    CHECK_EQ(ex_run(), END_DONE);
     ex_end();
     /* Both load, both store, in step: every update of one thread is lost. */
     CHECK_EQ(toy_total(), 3);
@@ -196,7 +196,7 @@ TEST_CASE(Time, TsoIsScWhenNobodyDelays)
         toy_open(i == 0 ? MM_SC : MM_TSO);
         CHECK(ex_begin(strategy_time()));
         toy_build(&t);
-        CHECK_EQ(ex_run(), EX_DONE);
+        CHECK_EQ(ex_run(), END_DONE);
         ex_end();
         fp[i] = ex_fingerprint();
         ex_free();
@@ -254,7 +254,7 @@ TEST_CASE(Limits, AnEndlessRunIsCutAndSaysWhy)
     strategy_random_init(&r, 1, 2);
     CHECK(ex_begin(&r.s));
     build_spin(NULL);
-    CHECK_EQ(ex_run(), EX_CUT);
+    CHECK_EQ(ex_run(), END_LIMIT);
     CHECK_STR(ex_text(), "steps of one run");
     ex_end();
     ex_free();
@@ -270,7 +270,7 @@ TEST_CASE(Limits, RunningAllocatesNothing)
     struct mallinfo2 before = mallinfo2();
     while (ex_begin(&r.s)) {
         toy_build(&t);
-        CHECK_EQ(ex_run(), EX_DONE);
+        CHECK_EQ(ex_run(), END_DONE);
         ex_end();
     }
     struct mallinfo2 after = mallinfo2();
@@ -292,9 +292,9 @@ TEST_CASE(Fault, AFutexSleepMayReturnForNoReason)
         strategy_dfs_init(&d, frames, FRAMES, DFS_UNBOUNDED);
         while (ex_begin(&d.s)) {
             ex_start(NULL, sleeper, NULL);
-            enum ex_why why = ex_run();
-            ended += why == EX_DONE;
-            idle += why == EX_IDLE;
+            enum world_end why = ex_run();
+            ended += why == END_DONE;
+            idle += why == END_IDLE;
             ex_end();
         }
         CHECK_EQ(idle, 1);

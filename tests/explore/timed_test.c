@@ -24,11 +24,11 @@ void timed_explore_start(struct hostm *hm, void (*fn)(void *), void *arg) { ex_s
 
 void timed_explore_finish(void)
 {
-    enum ex_why why = ex_run();
+    enum world_end why = ex_run();
 
     ex_end();
     ex_free();
-    CHECK(why == EX_DONE || why == EX_IDLE);
+    CHECK(why == END_DONE || why == END_IDLE);
 }
 
 static struct costs exact_costs(void)

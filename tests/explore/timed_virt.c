@@ -17,6 +17,6 @@ void timed_virt_start(struct hostm *hm, void (*fn)(void *), void *arg) { vm_star
 
 void timed_virt_finish(void)
 {
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     vm_free();
 }

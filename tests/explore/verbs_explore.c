@@ -54,23 +54,16 @@ void verbs_thread(void (*fn)(void *), void *arg) { ex_start(verbs_hostm(nthreads
 
 struct hostm *verbs_hostm(int n) { return &hostms[n]; }
 
-enum verbs_why verbs_run(void)
+enum world_end verbs_run(void)
 {
-    enum ex_why why = ex_run();
+    enum world_end why = ex_run();
 
     ran = true;
-    switch (why) {
-    case EX_STOPPED: return VERBS_STOPPED;
-    case EX_DONE:
-    case EX_IDLE: return VERBS_IDLE;
-    case EX_TIME: return VERBS_TIME;
-    case EX_FINDING: return VERBS_FINDING;
-    case EX_THROWN: return VERBS_THROWN;
-    case EX_CUT:
-    case EX_WHYS: break;
+    if (why == END_LIMIT) {
+        fprintf(stderr, "cut: %s\n", ex_text());
+        abort();
     }
-    fprintf(stderr, "cut: %s\n", ex_text());
-    abort();
+    return why == END_DONE ? END_IDLE : why;
 }
 
 void verbs_end(void)

@@ -76,7 +76,7 @@ static void run(const struct program *p, int release, int procs)
     void *arg;
     struct hostm *m0 = core_virt.init(&wo, &arg);
     vm_start(m0, core_virt.run_m0, arg);
-    if (vm_run(500000000) == VM_THROWN && strstr(vm_verdict()->text, "memory") == NULL)
+    if (vm_run(500000000) == END_THROWN && strstr(vm_verdict()->text, "memory") == NULL)
         __builtin_trap();
     vm_free();
 }

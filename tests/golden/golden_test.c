@@ -60,7 +60,7 @@ static void append_ps(void)
     }
 }
 
-static void crash(const struct vm_verdict *v)
+static void crash(const struct world_verdict *v)
 {
     char text[60];
     switch ((enum finding_kind)v->kind) {
@@ -90,11 +90,11 @@ static void run(const struct profile *prof, const struct program *program, uint6
     nprint_p = 0;
     struct hostm *m0 = core_virt.init(&wo, &arg);
     vm_start(m0, core_virt.run_m0, arg);
-    enum vm_why why = vm_run(UINT64_C(20000000000000));
-    if (why == VM_FINDING)
+    enum world_end why = vm_run(UINT64_C(20000000000000));
+    if (why == END_FINDING)
         crash(vm_verdict());
     vm_free();
-    CHECK(why == VM_STOPPED || why == VM_FINDING);
+    CHECK(why == END_STOPPED || why == END_FINDING);
 }
 
 static void read_wanted(const char *file)

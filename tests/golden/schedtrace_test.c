@@ -110,9 +110,9 @@ static void run_each(const struct profile *prof, int32_t procs, int64_t every_ns
     lines[0] = 0;
     struct hostm *m0 = core_virt.init(&wo, &arg);
     vm_start(m0, core_virt.run_m0, arg);
-    enum vm_why why = vm_run(UINT64_C(1000000000000));
+    enum world_end why = vm_run(UINT64_C(1000000000000));
     vm_free();
-    CHECK_EQ(why, VM_STOPPED);
+    CHECK_EQ(why, END_STOPPED);
 }
 
 static void run(int release, bool detail, int64_t every_ns)

@@ -58,7 +58,7 @@ static void build(void *arg)
 static void check(void *arg)
 {
     (void)arg;
-    if (ex_why() == EX_IDLE)
+    if (ex_why() == END_IDLE)
         ex_fail("lost wake-up: work in the queue, and the M sleeps");
     else if (q->done != 1)
         ex_fail("work done twice or not at all");

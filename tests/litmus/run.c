@@ -74,7 +74,7 @@ static void run_once(struct lit_set *out)
         a_init(&vars->v[l], 0);
     for (int t = 0; t < prog->threads; t++)
         ex_start(NULL, thread, (void *)(intptr_t)t);
-    if (ex_run() != EX_DONE || mm.stats.forgotten != 0)
+    if (ex_run() != END_DONE || mm.stats.forgotten != 0)
         out->whole = false;
     lit_add(out, outcome());
     out->runs++;

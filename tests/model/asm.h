@@ -23,6 +23,7 @@
 
 #include "model/api.h"
 #include "program/build.h"
+#include "sim/base/ending.h"
 
 struct as {
     struct build b;
@@ -84,10 +85,8 @@ struct as_opts {
     bool scheddetail;
 };
 
-enum as_end { AS_STOPPED, AS_IDLE, AS_TIME, AS_FINDING, AS_THROWN };
-
 struct as_result {
-    enum as_end end;
+    enum world_end end;
     int kind;          /* enum finding_kind */
     char text[2048];   /* of the finding */
     char out[1 << 16]; /* prints */

@@ -50,7 +50,7 @@ TEST_CASE(Cgo, ForeignThreadsCallBackAndPark)
     for (int procs = 1; procs <= 4; procs++) {
         as_run(&r, &a, (struct as_opts){.release = rel, .procs = procs});
         CHECK_STR(r.text, "");
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         CHECK_STR(r.out, "410");
     }
 }
@@ -298,7 +298,7 @@ TEST_CASE(Cgo, SurvivesStopsOfTheWorld)
     {
         as_run(&r, &a, (struct as_opts){.release = rel, .procs = 4});
         CHECK_STR(r.text, "");
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         CHECK_STR(r.out, "210");
     }
 }

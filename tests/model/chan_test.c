@@ -216,7 +216,7 @@ TEST_CASE(Chan, SumsAreRightOnManyPs)
     for (int procs = 1; procs <= 4; procs++) {
         as_run(&r, &a, (struct as_opts){.release = rel, .procs = procs, .seed = (uint64_t)procs});
         CHECK_STR(r.text, "");
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         CHECK_STR(r.out, "160800");
     }
 }

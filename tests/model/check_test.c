@@ -66,10 +66,10 @@ static unsigned check_world(int release, int procs, uint64_t seed, uint64_t slic
     struct hostm *m0 = core_virt.init(&wo, &arg);
     vm_start(m0, core_virt.run_m0, arg);
     unsigned quiet = 0;
-    enum vm_why why = VM_TIME;
+    enum world_end why = END_TIME;
     const char *bad = NULL;
     uint64_t at = 2000000; /* the boot is not a world yet */
-    for (; why == VM_TIME && bad == NULL; at += slice_ps) {
+    for (; why == END_TIME && bad == NULL; at += slice_ps) {
         why = vm_run(at);
         bool q = vm_quiet();
         quiet += q;
@@ -79,7 +79,7 @@ static unsigned check_world(int release, int procs, uint64_t seed, uint64_t slic
     if (bad != NULL)
         FAIL_CASE("go1.%d procs %d seed %d at %d ns: %s", release, procs, (int)seed,
                   (int)(at / 1000), bad);
-    CHECK_EQ(why, VM_STOPPED);
+    CHECK_EQ(why, END_STOPPED);
     return quiet;
 }
 

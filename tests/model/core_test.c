@@ -201,7 +201,7 @@ static void spreads(void (*program)(int n), int64_t start_us, int64_t slack_us)
             for (uint64_t seed = 0; seed < 3; seed++) {
                 as_run(&r, &a,
                        (struct as_opts){.release = releases[i], .procs = procs, .seed = seed});
-                CHECK_EQ(r.end, AS_STOPPED);
+                CHECK_EQ(r.end, END_STOPPED);
                 int64_t us = (int64_t)(r.now_ps / 1000000) - start_us;
                 if (us > EACH * 1000 + slack_us)
                     FAIL_CASE("go1.%d, procs %d, seed %d: %d us in place of %d", releases[i], procs,
@@ -225,7 +225,7 @@ TEST_CASE(Spread, FromALockedThread) { spreads(locked_deals, 5000, 400); }
 static void run_one(int release, int procs)
 {
     as_run(&r, &a, (struct as_opts){.release = release, .procs = procs});
-    CHECK_EQ(r.end, AS_STOPPED);
+    CHECK_EQ(r.end, END_STOPPED);
 }
 
 /* 50 rounds of 20 us, then doubled up to 10 ms: while one G computes for a second. */
@@ -314,7 +314,7 @@ TEST_CASE(Sysmon, CollectsEveryTwoMinutes)
     as_ret(&a);
     for (int i = 0; i < RELEASES; i++) {
         as_run(&r, &a, (struct as_opts){.release = releases[i], .procs = 2, .until_ms = 400000});
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         CHECK_EQ(counter(COUNTER_gcs), 3);
     }
 }
@@ -392,7 +392,7 @@ TEST_CASE(Stop, EndsBesideShortSystemCalls)
     for (int i = 1; i < RELEASES; i++)
         for (uint64_t seed = 0; seed < 3; seed++) {
             as_run(&r, &a, (struct as_opts){.release = releases[i], .procs = 4, .seed = seed});
-            CHECK_EQ(r.end, AS_STOPPED);
+            CHECK_EQ(r.end, END_STOPPED);
             CHECK_LE(atoi(r.out), MS / 4);
         }
 }
@@ -432,13 +432,13 @@ TEST_CASE(Threads, LimitIsExact)
     for (int i = 0; i < RELEASES; i++) {
         struct as_opts o = {.release = releases[i], .procs = 2, .rule = "maxmcount", .value = 1000};
         as_run(&r, &a, o);
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         o.value = (int64_t)counter(COUNTER_threads) + 1; /* and m0 */
         as_run(&r, &a, o);
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         o.value--;
         as_run(&r, &a, o);
-        CHECK_EQ(r.end, AS_FINDING);
+        CHECK_EQ(r.end, END_FINDING);
         CHECK_HAS(r.text, "thread exhaustion");
     }
 }

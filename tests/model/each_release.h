@@ -28,7 +28,7 @@ static inline void check_all(const char *out)
     {
         as_run(&r, &a, (struct as_opts){.release = rel});
         CHECK_STR(r.text, "");
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         CHECK_STR(r.out, out);
     }
 }
@@ -38,7 +38,7 @@ static inline void check_dies(int kind, const char *text)
     EACH_RELEASE(rel)
     {
         as_run(&r, &a, (struct as_opts){.release = rel});
-        CHECK_EQ(r.end, AS_FINDING);
+        CHECK_EQ(r.end, END_FINDING);
         CHECK_EQ(r.kind, kind);
         CHECK_HAS(r.text, text);
     }

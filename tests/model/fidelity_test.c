@@ -22,7 +22,7 @@ static uint64_t failed_steals(int release)
     as_recv(&a, never, 0);
     as_ret(&a);
     as_run(&r, &a, (struct as_opts){.release = release, .procs = 2});
-    CHECK_EQ(r.end, AS_FINDING);
+    CHECK_EQ(r.end, END_FINDING);
     return r.counters[COUNTER_steals_tried] - r.counters[COUNTER_steals_won];
 }
 
@@ -48,7 +48,7 @@ static uint64_t polls(int release)
     }
     as_ret(&a);
     as_run(&r, &a, (struct as_opts){.release = release, .procs = 1});
-    CHECK_EQ(r.end, AS_STOPPED);
+    CHECK_EQ(r.end, END_STOPPED);
     return r.counters[COUNTER_netpolls];
 }
 
@@ -69,7 +69,7 @@ static uint64_t sweeper_yields(int release)
     as_sleep(&a, 20 * MS);
     as_ret(&a);
     as_run(&r, &a, (struct as_opts){.release = release, .procs = 2});
-    CHECK_EQ(r.end, AS_STOPPED);
+    CHECK_EQ(r.end, END_STOPPED);
     return r.counters[COUNTER_grq_puts];
 }
 
@@ -114,7 +114,7 @@ static uint64_t spins(int release, int64_t before)
     cpu_nopreempt(150 * US);
     as_ret(&a);
     as_run(&r, &a, (struct as_opts){.release = release, .procs = WORKERS + 2});
-    CHECK_EQ(r.end, AS_STOPPED);
+    CHECK_EQ(r.end, END_STOPPED);
     return r.counters[COUNTER_spins];
 }
 
@@ -159,7 +159,7 @@ static void yield_storm(int release, int procs)
                             .value = 1,
                             .rule2 = "lock_passive_spin",
                             .value2 = 0});
-    CHECK_EQ(r.end, AS_STOPPED);
+    CHECK_EQ(r.end, END_STOPPED);
 }
 
 /* The rounds of a spin-bit mutex are counted from the first look on: a failed try is one, and a
@@ -195,7 +195,7 @@ static uint64_t given_away(int release)
     as_obj(&a, OP_WGWAIT, wg);
     as_ret(&a);
     as_run(&r, &a, (struct as_opts){.release = release, .procs = 4, .until_ms = 75});
-    CHECK_EQ(r.end, AS_TIME);
+    CHECK_EQ(r.end, END_TIME);
     return r.counters[COUNTER_grq_puts];
 }
 
@@ -230,7 +230,7 @@ static void during_a_collection(int release, enum op op, int64_t imm)
     as_place(&a, soon);
     as_ret(&a);
     as_run(&r, &a, (struct as_opts){.release = release, .procs = 4});
-    CHECK_EQ(r.end, AS_STOPPED);
+    CHECK_EQ(r.end, END_STOPPED);
 }
 
 /* Whoever wants another number of Ps waits for the end of a collection: by worldsema up to 1.14,

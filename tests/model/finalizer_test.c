@@ -15,7 +15,7 @@ static void prints(int release, int procs, const char *want)
 {
     as_run(&r, &a, (struct as_opts){.release = release, .procs = procs});
     CHECK_STR(r.text, "");
-    CHECK_EQ(r.end, AS_STOPPED);
+    CHECK_EQ(r.end, END_STOPPED);
     if (strcmp(r.out, want) != 0)
         FAIL_CASE("go1.%d, %d Ps: \"%s\", not \"%s\"", release, procs, r.out, want);
 }
@@ -186,7 +186,7 @@ TEST_CASE(Enlist, AMarkerWakesAnIdleP)
     for (int i = 0; i < 2; i++) {
         as_run(&r, &a,
                (struct as_opts){.release = 25 + i, .procs = 8, .rule = "gc_fanout", .value = 2});
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         took[i] = r.now_ps;
     }
     CHECK(took[1] < took[0] / 3);

@@ -11,7 +11,7 @@ static void check_out(const char *out)
 {
     as_run(&r, &a, (struct as_opts){0});
     CHECK_STR(r.text, "");
-    CHECK_EQ(r.end, AS_STOPPED);
+    CHECK_EQ(r.end, END_STOPPED);
     CHECK_STR(r.out, out);
 }
 
@@ -145,11 +145,11 @@ TEST_CASE(Interp, TightLoopNeedsASignal)
     EACH_RELEASE(rel)
     {
         as_run(&r, &a, (struct as_opts){.release = rel, .until_ms = 60});
-        CHECK_EQ(r.end, rel == 13 ? AS_TIME : AS_STOPPED);
+        CHECK_EQ(r.end, rel == 13 ? END_TIME : END_STOPPED);
         CHECK_STR(r.out, rel == 13 ? "" : "main");
     }
     as_run(&r, &a, (struct as_opts){.until_ms = 60, .rule = "async_preempt_off", .value = 1});
-    CHECK_EQ(r.end, AS_TIME);
+    CHECK_EQ(r.end, END_TIME);
 }
 
 TEST_CASE(Interp, LoopWithCallsIsPreemptedEverywhere)
@@ -158,7 +158,7 @@ TEST_CASE(Interp, LoopWithCallsIsPreemptedEverywhere)
     EACH_RELEASE(rel)
     {
         as_run(&r, &a, (struct as_opts){.release = rel, .until_ms = 60});
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         CHECK_STR(r.out, "main");
         CHECK_GE(r.now_ps, 10000000000u); /* not before the slice is over */
         CHECK_LT(r.now_ps, 30000000000u);
@@ -182,7 +182,7 @@ TEST_CASE(Interp, BurstKindsDifferInPreemption)
             bool cut = kind == CPU_normal || (kind == CPU_tight && rel >= 14);
             as_run(&r, &a, (struct as_opts){.release = rel});
             CHECK_EQ(r.now_ps < 100000000000u, cut);
-            CHECK_EQ(r.end, AS_STOPPED);
+            CHECK_EQ(r.end, END_STOPPED);
         }
     }
 }
@@ -215,7 +215,7 @@ TEST_CASE(Interp, DrawsAreTheGoroutinesOwn)
     for (int rel = 13; rel <= 27; rel += 7)
         for (int procs = 1; procs <= 8; procs *= 2) {
             as_run(&r, &a, (struct as_opts){.release = rel, .procs = procs});
-            CHECK_EQ(r.end, AS_STOPPED);
+            CHECK_EQ(r.end, END_STOPPED);
             if (first[0] == 0)
                 memcpy(first, r.out, sizeof first - 1);
             CHECK_STR(r.out, first);
@@ -273,7 +273,7 @@ TEST_CASE(Interp, RunsAreTheSameTwice)
     {
         as_run(&r, &a, (struct as_opts){.release = rel, .procs = 4});
         uint64_t print = r.fingerprint;
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         as_run(&r, &a, (struct as_opts){.release = rel, .procs = 4});
         CHECK_EQ(r.fingerprint, print);
     }
@@ -312,7 +312,7 @@ TEST_CASE(Interp, RuntimeCalls)
     {
         as_run(&r, &a, (struct as_opts){.release = rel, .procs = 2});
         CHECK_STR(r.text, "");
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         CHECK_STR(r.out, "2 2 3");
     }
 }
@@ -506,7 +506,7 @@ TEST_CASE(Program, WhatPassesTheCheckIsSafe)
         ran++;
         int release = 13 + round % 15;
         as_run(&r, &a, (struct as_opts){.release = release, .procs = 1 + round % 3, .until_ms = 1});
-        if (r.end == AS_THROWN)
+        if (r.end == END_THROWN)
             FAIL_CASE("round %d, release %d: %s", round, release, r.text);
     }
     CHECK_GT(ran, 1500);

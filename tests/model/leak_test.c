@@ -25,7 +25,7 @@ static void counts(const char *want)
     for (int procs = 1; procs <= 4; procs += 3) {
         as_run(&r, &a, (struct as_opts){.procs = procs});
         CHECK_STR(r.text, "");
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         CHECK_STR(r.out, want);
     }
 }

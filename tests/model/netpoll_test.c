@@ -41,7 +41,7 @@ static void run_rule(int release, int procs, const char *rule, int64_t value)
     as_run(&r, &a,
            (struct as_opts){.release = release, .procs = procs, .rule = rule, .value = value});
     CHECK_STR(r.text, "");
-    CHECK_EQ(r.end, AS_STOPPED);
+    CHECK_EQ(r.end, END_STOPPED);
 }
 static void run(int release, int procs) { run_rule(release, procs, NULL, 0); }
 

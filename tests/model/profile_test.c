@@ -51,9 +51,9 @@ static void runs_with(const char *name, int64_t value, int release)
                             .value = value,
                             .until_ms = 10000,
                             .catch_throws = true});
-    if (r.end == AS_STOPPED)
+    if (r.end == END_STOPPED)
         CHECK_STR(r.out, "done");
-    else if (r.end != AS_TIME && !(r.end == AS_FINDING && r.kind == FIND_THREADS))
+    else if (r.end != END_TIME && !(r.end == END_FINDING && r.kind == FIND_THREADS))
         FAIL_CASE("go1.%d, %s: end %d, \"%s\"", release, name, r.end, r.text);
 }
 

@@ -24,36 +24,37 @@ static void set_rule(struct profile *p, const char *rule, int64_t value)
         FAIL_CASE("no such rule: %s", rule);
 }
 
-static void take_end(struct as_result *r, enum vm_why why)
+static void take_end(struct as_result *r, enum world_end why)
 {
     struct vm_stats s;
     vm_stats(&s);
     r->fingerprint = s.fingerprint;
     r->now_ps = s.now_ps;
     r->spin_ps = s.spin_ps;
-    r->end = (enum as_end)why;
+    r->end = why;
     core_virt.counters(r->counters);
-    if (why != VM_FINDING && why != VM_THROWN)
+    if (why != END_FINDING && why != END_THROWN)
         return;
-    const struct vm_verdict *v = vm_verdict();
+    const struct world_verdict *v = vm_verdict();
     r->kind = v->kind;
     strncpy(r->text, v->text, sizeof r->text - 1);
 }
 
 /* Runs to the end, with an allocator that ends the process while the world runs, and looks at the
  * world's invariants on the way, more often at the beginning. */
-static enum vm_why run_checked(uint64_t until_ps)
+static enum world_end run_checked(uint64_t until_ps)
 {
     for (uint64_t at = 0;;) {
         at += at / 8 + 2000000;
         at = at < until_ps ? at : until_ps;
         no_malloc_begin();
-        enum vm_why why = vm_run(at);
+        enum world_end why = vm_run(at);
         no_malloc_end();
-        const char *bad = why != VM_LIMIT && why != VM_THROWN ? core_virt.check(vm_quiet()) : NULL;
+        const char *bad = why != END_LIMIT && why != END_THROWN ? core_virt.check(vm_quiet())
+                                                                : NULL;
         if (bad != NULL)
             throw(bad);
-        if (why != VM_TIME || at == until_ps)
+        if (why != END_TIME || at == until_ps)
             return why;
     }
 }
@@ -90,7 +91,8 @@ void as_run(struct as_result *r, struct as *a, struct as_opts o)
     void *arg;
     struct hostm *m0 = core_virt.init(&wo, &arg);
     vm_start(m0, core_virt.run_m0, arg);
-    enum vm_why why = run_checked((uint64_t)(o.until_ms != 0 ? o.until_ms : 100000) * 1000000000u);
+    enum world_end why = run_checked((uint64_t)(o.until_ms != 0 ? o.until_ms : 100000) *
+                                     1000000000u);
     take_end(r, why);
     vm_free();
 }

@@ -65,7 +65,7 @@ TEST_CASE(Sched, OverflowGoesThroughTheGlobalQueue)
     as_ret(&a);
     for (int rel = 13; rel <= 27; rel++) {
         as_run(&r, &a, (struct as_opts){.release = rel});
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         bool later = rel >= 25; /* two goroutines of the runtime are in the ring, not one */
         CHECK(strncmp(r.out, later ? "299 126 127 " : "299 127 128 ", 12) == 0);
         CHECK(strstr(r.out, later ? " 125 254 " : " 126 255 ") != NULL);
@@ -92,7 +92,7 @@ static uint64_t ping_pong_ticks(int release, uint64_t seed)
     as_jump(&a, OP_JLTI, 1, 0, 300 * MS, l);
     as_ret(&a);
     as_run(&r, &a, (struct as_opts){.release = release, .seed = seed});
-    CHECK_EQ(r.end, AS_STOPPED);
+    CHECK_EQ(r.end, END_STOPPED);
     CHECK(counter(COUNTER_preempted) <= counter(COUNTER_preempt_requests));
     return counter(COUNTER_switches) - counter(COUNTER_inherit);
 }
@@ -129,7 +129,7 @@ static void hogs(enum cpu_kind kind, int release, const char *rule)
     as_obj(&a, OP_WGWAIT, wg);
     as_ret(&a);
     as_run(&r, &a, (struct as_opts){.release = release, .rule = rule, .value = rule != NULL});
-    CHECK_EQ(r.end, AS_STOPPED);
+    CHECK_EQ(r.end, END_STOPPED);
 }
 
 TEST_CASE(Sched, SlicesOfTenToTwentyMilliseconds)
@@ -176,7 +176,7 @@ TEST_CASE(Sched, SysmonTakesThePOfALongSystemCall)
     as_ret(&a);
     for (int rel = 13; rel <= 27; rel++) {
         as_run(&r, &a, (struct as_opts){.release = rel});
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         CHECK_STR(r.out, "busy sys ");
         CHECK(counter(COUNTER_retakes) >= 1);
         CHECK(r.now_ps < UINT64_C(32000000000));
@@ -207,7 +207,7 @@ TEST_CASE(Sched, LockedGoroutineCostsAHandOver)
     as_ret(&a);
     for (int rel = 13; rel <= 27; rel++) {
         as_run(&r, &a, (struct as_opts){.release = rel});
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         CHECK(counter(COUNTER_locked_handoffs) >= 9);
     }
 }
@@ -232,7 +232,7 @@ TEST_CASE(Sched, ExitOfALockedGoroutineEndsTheThread)
     as_ret(&a);
     for (int rel = 13; rel <= 27; rel++) {
         as_run(&r, &a, (struct as_opts){.release = rel});
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         CHECK(counter(COUNTER_threads) >= 5);
     }
 }
@@ -258,7 +258,7 @@ TEST_CASE(Sched, GomaxprocsGrowsAndShrinksUnderLoad)
     as_ret(&a);
     for (int rel = 13; rel <= 27; rel++) {
         as_run(&r, &a, (struct as_opts){.release = rel, .procs = 2});
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         CHECK_STR(r.out, "2 8 3 16 1 ");
         CHECK_EQ(counter(COUNTER_stws), 5);
     }
@@ -283,7 +283,7 @@ static const struct as_opts resized = {
 static void follows(const struct as_opts *o, const char *out, uint64_t stops)
 {
     as_run(&r, &a, *o);
-    CHECK_EQ(r.end, AS_STOPPED);
+    CHECK_EQ(r.end, END_STOPPED);
     CHECK_STR(r.out, out);
     CHECK_EQ(counter(COUNTER_stws), stops);
 }
@@ -349,7 +349,7 @@ TEST_CASE(Sched, GomaxprocsSetWhileAnUpdateIsUnderWay)
         struct as_opts o = resized;
         o.release = rel;
         as_run(&r, &a, o);
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         CHECK_STR(r.out, "4 ");
     }
 }
@@ -383,7 +383,7 @@ TEST_CASE(Sched, GomaxprocsTellsTheValueBeforeItWaits)
     as_ret(&a);
     for (int rel = 13; rel <= 27; rel++) {
         as_run(&r, &a, (struct as_opts){.release = rel, .procs = 4});
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         CHECK_STR(r.out, "4 4 ");
     }
 }
@@ -397,7 +397,7 @@ TEST_CASE(Sched, EverybodyAsleepIsADeadlock)
     as_ret(&a);
     for (int rel = 13; rel <= 27; rel++) {
         as_run(&r, &a, (struct as_opts){.release = rel, .procs = 4});
-        CHECK_EQ(r.end, AS_FINDING);
+        CHECK_EQ(r.end, END_FINDING);
         CHECK_EQ(r.kind, FIND_DEADLOCK);
         CHECK(strstr(r.text, "all goroutines are asleep - deadlock!") != NULL);
     }
@@ -426,7 +426,7 @@ TEST_CASE(Gc, CyclesFollowAllocation)
     for (int rel = 13; rel <= 27; rel++)
         for (int procs = 1; procs <= 8; procs *= 2) {
             as_run(&r, &a, (struct as_opts){.release = rel, .procs = procs});
-            CHECK_EQ(r.end, AS_STOPPED);
+            CHECK_EQ(r.end, END_STOPPED);
             CHECK(counter(COUNTER_gcs) >= 5 && counter(COUNTER_gcs) <= 60);
             CHECK(counter(COUNTER_stws) + 2 >= 2 * counter(COUNTER_gcs));
         }
@@ -444,7 +444,7 @@ TEST_CASE(Gc, RuntimeGCWaitsForAWholeCycle)
     for (int rel = 13; rel <= 27; rel++)
         for (int procs = 1; procs <= 4; procs++) {
             as_run(&r, &a, (struct as_opts){.release = rel, .procs = procs});
-            CHECK_EQ(r.end, AS_STOPPED);
+            CHECK_EQ(r.end, END_STOPPED);
             CHECK_STR(r.out, "done");
             CHECK_EQ(counter(COUNTER_gcs), 2);
             CHECK_EQ(counter(COUNTER_stws), 4);

@@ -362,7 +362,7 @@ TEST_CASE(Switches, EachMayBeFlippedAlone)
                                     .rule = rule->name,
                                     .value = !on,
                                     .catch_throws = true});
-            if (r.end != AS_STOPPED)
+            if (r.end != END_STOPPED)
                 FAIL_CASE("go1.%d, %s=%d, world %d: end %d, \"%s\"", release, rule->name, !on,
                           (int)((world - 1) % (sizeof robust / sizeof *robust)), r.end, r.text);
         }

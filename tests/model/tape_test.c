@@ -77,7 +77,7 @@ static void run_on(int release, int procs)
 {
     as_run(&r, &a, (struct as_opts){.release = release, .procs = procs});
     CHECK_STR(r.text, "");
-    CHECK_EQ(r.end, AS_STOPPED);
+    CHECK_EQ(r.end, END_STOPPED);
 }
 
 /* ---- the code ---- */
@@ -260,7 +260,7 @@ TEST_CASE(Tape, WhoWaitsForAnEventSaysWhatWasRecorded)
     as_recv(&a, ch, 0);
     as_ret(&a);
     as_run(&r, &a, (struct as_opts){.procs = 1});
-    CHECK_EQ(r.end, AS_FINDING);
+    CHECK_EQ(r.end, END_FINDING);
     CHECK(strstr(r.text, "[select]") != NULL);
 }
 

@@ -39,7 +39,7 @@ static void run(int release, int procs)
 {
     as_run(&r, &a, (struct as_opts){.release = release, .procs = procs});
     CHECK_STR(r.text, "");
-    CHECK_EQ(r.end, AS_STOPPED);
+    CHECK_EQ(r.end, END_STOPPED);
 }
 
 /* The numbers that a program printed. */
@@ -343,7 +343,7 @@ TEST_CASE(Timer, OldChannelSemanticsOnRequestUntil126)
             stop_and_reset_program();
             as_run(&r, &a,
                    (struct as_opts){.release = rel, .rule = rules[i], .value = i == 0 ? 22 : 1});
-            CHECK_EQ(r.end, AS_STOPPED);
+            CHECK_EQ(r.end, END_STOPPED);
             CHECK_STR(r.out, rel < 27 ? STOP_RESET_OLD : STOP_RESET_NEW);
         }
 }
@@ -472,7 +472,7 @@ TEST_CASE(Timer, PollingReceiveMissesAZombieOfADestroyedP)
             CHECK_HAS(r.out, " 0 ");
         } else {
             CHECK_HAS(r.out, "-1 -1 -1 -1 -1 blocking got it");
-            CHECK_EQ(r.end, AS_STOPPED);
+            CHECK_EQ(r.end, END_STOPPED);
         }
     }
 }

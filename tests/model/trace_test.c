@@ -73,7 +73,7 @@ static void again(int release)
     as_ret(&a);
     for (int procs = 1; procs <= 3; procs++) {
         run(release, (struct as_opts){.procs = procs});
-        CHECK_EQ(r.end, AS_STOPPED);
+        CHECK_EQ(r.end, END_STOPPED);
         CHECK_STR(r.out, "2 2 2 ");
     }
 }
@@ -90,7 +90,7 @@ static void dead(int release)
     as_recv(&a, ch, 0);
     as_ret(&a);
     run(release, (struct as_opts){.procs = 1, .until_ms = 2500});
-    CHECK_EQ(r.end, release <= 21 ? AS_FINDING : AS_TIME);
+    CHECK_EQ(r.end, release <= 21 ? END_FINDING : END_TIME);
     CHECK(release > 21 || strstr(r.text, "[trace reader (blocked)]") != NULL);
     CHECK_EQ(r.counters[COUNTER_timers_run] >= 25, release >= 22);
 }
@@ -168,7 +168,7 @@ static void shares(int release)
                                   .value = 10,
                                   .rule2 = "trace_write_ns",
                                   .value2 = 5000000});
-    CHECK_EQ(r.end, AS_STOPPED);
+    CHECK_EQ(r.end, END_STOPPED);
     int64_t took = strtoll(r.out, NULL, 10);
     if (took <= 0 || took >= 1000000)
         FAIL_CASE("go1.%d: 50 yields took %lld ns", release, (long long)took);

@@ -32,7 +32,7 @@ static void begin(const struct rt_opts *opts)
     s = host_alloc(sizeof *s, 64);
 }
 
-static enum rt_why run(void (*body)(void *), uint32_t n)
+static enum world_end run(void (*body)(void *), uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         s->id[i] = i;
@@ -84,7 +84,7 @@ TEST_CASE(Records, AreMergedByTimeAndKeepEachThreadsOrder)
     struct rt_stats stats;
 
     begin(&opts);
-    CHECK_EQ(run(emit_marks, THREADS), RT_IDLE);
+    CHECK_EQ(run(emit_marks, THREADS), END_IDLE);
     CHECK_EQ(rt_records(see, &x), THREADS * EVENTS);
     CHECK_EQ(x.count, THREADS * EVENTS);
     CHECK(!x.torn);
@@ -101,7 +101,7 @@ TEST_CASE(Records, BeyondTheLimitAreCountedAsLost)
     struct rt_stats stats;
 
     begin(&opts);
-    CHECK_EQ(run(emit_marks, THREADS), RT_IDLE);
+    CHECK_EQ(run(emit_marks, THREADS), END_IDLE);
     rt_stats(&stats);
     CHECK_EQ(stats.records, 1024);
     CHECK_EQ(stats.records_lost, THREADS * EVENTS - 1024);
@@ -113,7 +113,7 @@ TEST_CASE(Records, OffMeansNone)
     struct seen x = {0};
 
     begin(NULL);
-    CHECK_EQ(run(emit_marks, THREADS), RT_IDLE);
+    CHECK_EQ(run(emit_marks, THREADS), END_IDLE);
     CHECK_EQ(rt_records(see, &x), 0);
     rt_free();
 }
@@ -147,7 +147,7 @@ TEST_CASE(Records, AHandlerMayEmitInTheMiddleOfAnEmit)
     struct rt_stats stats;
 
     begin(&opts);
-    CHECK_EQ(run(emit_or_signal, 2), RT_IDLE);
+    CHECK_EQ(run(emit_or_signal, 2), END_IDLE);
     rt_records(see, &x);
     rt_stats(&stats);
     CHECK_GT(x.handler, 0);
@@ -178,7 +178,7 @@ TEST_CASE(Cpus, PinnedThreadsStayOnOneCpuEach)
 
     begin(&opts);
     n = host_ncpu();
-    CHECK_EQ(run(where_am_i, THREADS), RT_IDLE);
+    CHECK_EQ(run(where_am_i, THREADS), END_IDLE);
     for (int i = 0; i < THREADS; i++) {
         CHECK(s->pinned[i]);
         CHECK_EQ(s->cpu[i], s->cpu[i % n]);
@@ -194,7 +194,7 @@ TEST_CASE(Cpus, AWorldMayHaveFewerThanTheProcess)
 
     begin(&opts);
     CHECK_EQ(host_ncpu(), 1);
-    CHECK_EQ(run(where_am_i, THREADS), RT_IDLE);
+    CHECK_EQ(run(where_am_i, THREADS), END_IDLE);
     for (int i = 0; i < THREADS; i++)
         CHECK_EQ(s->cpu[i], s->cpu[0]);
     rt_free();
@@ -226,7 +226,7 @@ TEST_CASE(Limits, MemoryThatRunsOutIsThrown)
     struct rt_stats stats;
 
     begin(&opts);
-    CHECK_EQ(run(allocate_without_end, THREADS), RT_THROWN);
+    CHECK_EQ(run(allocate_without_end, THREADS), END_THROWN);
     CHECK_HAS(rt_verdict()->text, "memory limit");
     rt_stats(&stats);
     CHECK_LE(stats.memory, (size_t)1 << 20);
@@ -250,7 +250,7 @@ TEST_CASE(Limits, ThreadsThatRunOutAreThrown)
     struct rt_stats stats;
 
     begin(&(struct rt_opts){.threads_max = 3000});
-    CHECK_EQ(run(start_without_end, 1), RT_THROWN);
+    CHECK_EQ(run(start_without_end, 1), END_THROWN);
     CHECK_HAS(rt_verdict()->text, "too many threads");
     rt_stats(&stats);
     CHECK_EQ(stats.threads, 3000);
@@ -266,7 +266,7 @@ static void ready_out_of_range(void *arg)
 TEST_CASE(Limits, ADescriptorOutOfRangeIsThrown)
 {
     begin(NULL);
-    CHECK_EQ(run(ready_out_of_range, 1), RT_THROWN);
+    CHECK_EQ(run(ready_out_of_range, 1), END_THROWN);
     CHECK_HAS(rt_verdict()->text, "descriptor");
     rt_free();
 }
@@ -288,7 +288,7 @@ static void ask_env_to_throw(void *arg)
 TEST_CASE(Limits, TheEnvironmentMayThrow)
 {
     begin(NULL);
-    CHECK_EQ(run(ask_env_to_throw, 2), RT_THROWN);
+    CHECK_EQ(run(ask_env_to_throw, 2), END_THROWN);
     CHECK_STR(rt_verdict()->text, "in the environment");
     CHECK_EQ(rt_verdict()->m, -1);
     rt_free();
@@ -327,7 +327,7 @@ TEST_CASE(Figures, SayWhoBurntCpuAndWhoSlept)
     struct rt_thread_stats t[3];
 
     begin(NULL);
-    CHECK_EQ(run(burn_and_sleep, 2), RT_IDLE);
+    CHECK_EQ(run(burn_and_sleep, 2), END_IDLE);
     CHECK(rt_thread_stats(0, &t[0]));
     CHECK(rt_thread_stats(1, &t[1]));
     CHECK(!rt_thread_stats(2, &t[2]));
@@ -353,7 +353,7 @@ static void think_or_sleep(void *arg)
 TEST_CASE(Idle, AWorldIsNotIdleWhileSomebodyThinks)
 {
     begin(NULL);
-    CHECK_EQ(run(think_or_sleep, THREADS), RT_IDLE);
+    CHECK_EQ(run(think_or_sleep, THREADS), END_IDLE);
     CHECK_EQ(a_peek(&s->handled), 1);
     rt_free();
 }
@@ -378,7 +378,7 @@ static void wait_for_late_call(void *arg)
 TEST_CASE(Idle, AWorldIsNotIdleWhileTheEnvironmentHasPlans)
 {
     begin(NULL);
-    CHECK_EQ(run(wait_for_late_call, 1), RT_IDLE);
+    CHECK_EQ(run(wait_for_late_call, 1), END_IDLE);
     CHECK_EQ(a_peek(&s->handled), 2);
     rt_free();
 }
@@ -421,7 +421,7 @@ TEST_CASE(Signals, MayComeInAnyCall)
     struct rt_opts opts = {.sighandler = count_signal};
 
     begin(&opts);
-    CHECK_EQ(run(busy_or_signal, 2), RT_IDLE);
+    CHECK_EQ(run(busy_or_signal, 2), END_IDLE);
     CHECK_GT(a_peek(&s->handled), 0);
     rt_free();
 }
@@ -453,7 +453,7 @@ TEST_CASE(Signals, AStopMayComeInAnyCall)
 {
     for (uint64_t seed = 0; seed < 200; seed++) {
         begin(&(struct rt_opts){.seed = seed});
-        CHECK_EQ(run(busy_until_stopped, 3), RT_STOPPED);
+        CHECK_EQ(run(busy_until_stopped, 3), END_STOPPED);
         rt_free();
     }
 }
@@ -483,7 +483,7 @@ TEST_CASE(Signals, AHandlerMayEndTheWorldFromAnyCall)
 {
     for (int i = 0; i < 200; i++) {
         begin(&(struct rt_opts){.sighandler = find_at_once});
-        CHECK_EQ(run(hold_or_signal, 2), RT_FINDING);
+        CHECK_EQ(run(hold_or_signal, 2), END_FINDING);
         CHECK_STR(rt_verdict()->text, "in a handler");
         rt_free();
     }
@@ -517,7 +517,7 @@ TEST_CASE(Signals, AStopLeavesNoFileOpen)
 
     for (uint64_t seed = 0; seed < 200; seed++) {
         begin(&(struct rt_opts){.seed = seed});
-        CHECK_EQ(run(read_files_or_stop, 2), RT_STOPPED);
+        CHECK_EQ(run(read_files_or_stop, 2), END_STOPPED);
         rt_free();
     }
     CHECK_EQ(open_files(), before);

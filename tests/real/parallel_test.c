@@ -16,7 +16,7 @@ static void check_parallel(const char *out)
     for (size_t i = 0; i < sizeof releases / sizeof releases[0]; i++)
         for (int procs = 1; procs <= 4; procs++) {
             as_run(&r, &a, (struct as_opts){.release = releases[i], .procs = procs});
-            if (r.end != AS_STOPPED || r.nout == 0)
+            if (r.end != END_STOPPED || r.nout == 0)
                 FAIL_CASE("go1.%d, procs %d: end %d, kind %d: %s", releases[i], procs, r.end,
                           r.kind, r.text);
             CHECK_STR(r.out, out);
@@ -175,7 +175,7 @@ static void preemption(int kind, int first)
         for (int procs = 1; procs <= 2; procs++) {
             as_run(&r, &a, (struct as_opts){.release = release, .procs = procs});
             CHECK_STR(r.text, "");
-            CHECK_EQ(r.end, AS_STOPPED);
+            CHECK_EQ(r.end, END_STOPPED);
             CHECK_STR(r.out, "5\n");
             if (procs == 1) /* with two, main may be stolen before all loops have begun */
                 CHECK_GT(r.counters[COUNTER_preempted], 0);
@@ -246,7 +246,7 @@ TEST_CASE(Parallel, ADeadlockIsFoundOnEveryNumberOfPs)
     for (size_t i = 0; i < sizeof releases / sizeof releases[0]; i++)
         for (int procs = 1; procs <= 4; procs++) {
             as_run(&r, &a, (struct as_opts){.release = releases[i], .procs = procs});
-            CHECK_EQ(r.end, AS_FINDING);
+            CHECK_EQ(r.end, END_FINDING);
             CHECK_EQ(r.kind, FIND_DEADLOCK);
             CHECK_HAS(r.text, "all goroutines are asleep - deadlock!");
         }

@@ -27,27 +27,15 @@ static void set_rule(struct profile *p, const char *rule, int64_t value)
         FAIL_CASE("no such rule: %s", rule);
 }
 
-static enum as_end end_of(enum rt_why why)
-{
-    switch (why) {
-    case RT_STOPPED: return AS_STOPPED;
-    case RT_IDLE: return AS_IDLE;
-    case RT_TIME: return AS_TIME;
-    case RT_FINDING: return AS_FINDING;
-    case RT_THROWN: return AS_THROWN;
-    }
-    return AS_THROWN;
-}
-
-static void take_end(struct as_result *r, enum rt_why why)
+static void take_end(struct as_result *r, enum world_end why)
 {
     struct rt_stats s;
 
     rt_stats(&s);
     r->now_ps = (uint64_t)s.ran_ns * 1000;
-    r->end = end_of(why);
+    r->end = why;
     core_real.counters(r->counters);
-    if (why != RT_FINDING && why != RT_THROWN)
+    if (why != END_FINDING && why != END_THROWN)
         return;
     r->kind = rt_verdict()->kind;
     strncpy(r->text, rt_verdict()->text, sizeof r->text - 1);

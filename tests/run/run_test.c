@@ -33,7 +33,7 @@ TEST_CASE(Run, TimesOfPsAndGroupsAddUp)
     struct scenario *s = load(workers, &o);
     CHECK(run_all(&f, &r, &o));
     const struct run_result *q = &r.result;
-    CHECK_EQ(q->end, RUN_FINISHED);
+    CHECK_EQ(q->end, END_STOPPED);
     uint64_t sum = 0;
     for (int c = 0; c < PC_COUNT; c++)
         sum += q->p_ps[c];
@@ -157,7 +157,7 @@ TEST_CASE(Run, ADeadlockNamesWhoWaitsForWhat)
         &o);
     CHECK(run_all(&f, &r, &o));
     const struct run_result *q = &r.result;
-    CHECK_EQ(q->end, RUN_FINDING);
+    CHECK_EQ(q->end, END_FINDING);
     CHECK_EQ(q->kind, FIND_DEADLOCK);
     CHECK_STR(run_verdict(q), "deadlock");
     CHECK_EQ(run_exit_code(q), EXIT_FINDING);
@@ -179,7 +179,7 @@ TEST_CASE(Run, StopsAtTheTimeItWasGiven)
     struct scenario *s = load(workers, &o);
     o.until_ns = 1000000;
     CHECK(run_all(&f, &r, &o));
-    CHECK_EQ(r.result.end, RUN_TIME);
+    CHECK_EQ(r.result.end, END_TIME);
     CHECK_EQ(r.result.now_ps, UINT64_C(1000000000));
     CHECK(r.result.ngs > 1);
     CHECK(!r.result.gs[1].is->blocked); /* asleep: a timer will wake it */

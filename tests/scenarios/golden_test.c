@@ -30,15 +30,15 @@ static void run(const struct scenario *s, int release)
     const struct run_result *q = &r.result;
     printed[0] = 0;
     append(q->out, (int)q->out_size);
-    if (q->end == RUN_FINDING && q->kind == FIND_EXIT) {
+    if (q->end == END_FINDING && q->kind == FIND_EXIT) {
         append("exit ", 5);
         append(q->text + strcspn(q->text, "0123456789"), 3);
         append("\n", 1);
-    } else if (q->end == RUN_FINDING) {
+    } else if (q->end == END_FINDING) {
         append("exit 2\n", 7);
         recorded_report(printed, sizeof printed, q->text);
     }
-    bool clean = q->end == RUN_FINISHED || q->end == RUN_FINDING;
+    bool clean = q->end == END_STOPPED || q->end == END_FINDING;
     run_free(&r);
     CHECK(clean);
 }

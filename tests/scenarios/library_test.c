@@ -9,7 +9,7 @@
 #include "harness.h"
 #include "library.h"
 #include "runner.h"
-#include "scenarios/expect.h"
+#include "run/judge.h"
 
 void library_case(const char *path)
 {

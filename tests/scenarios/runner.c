@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenarios/expect.h"
+#include "run/judge.h"
 
 struct saying {
     struct verdict *v;

@@ -123,9 +123,9 @@ static void in_heap(int i, int64_t when)
 static void check(void *arg)
 {
     (void)arg;
-    if (ex_why() == EX_CUT)
+    if (ex_why() == END_LIMIT)
         return;
-    if (ex_why() != EX_DONE)
+    if (ex_why() != END_DONE)
         ex_fail(ex_text()[0] != 0 ? ex_text() : "the Ms did not end");
     else
         setup->check();

@@ -51,11 +51,11 @@ static void world(int release, int procs, uint64_t seed, void (*m0_runs)(void *)
     struct hostm *m0 = CORE.init(&w, &arg);
     naive = host_alloc(TIMERS * sizeof *naive, 64);
     vm_start(m0, m0_runs, arg);
-    enum vm_why end = vm_run(UINT64_C(1000) * 1000000000000u);
+    enum world_end end = vm_run(UINT64_C(1000) * 1000000000000u);
     vm_free();
     if (broken != NULL)
         FAIL_CASE("go1.%d, seed %d: %s", release, (int)seed, broken);
-    CHECK_EQ(end, VM_STOPPED);
+    CHECK_EQ(end, END_STOPPED);
 }
 
 /* ---- one M ---- */

@@ -22,7 +22,7 @@ static void run_alone(void (*body)(void *))
 {
     w = verbs_begin(sizeof *w, NULL);
     verbs_thread(body, w);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
 }
 
 static void load_store(void *arg)
@@ -162,7 +162,7 @@ static void run_shared(void (*body)(void *))
         s->of[i].id = i;
         verbs_thread(body, &s->of[i]);
     }
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
 }
 
 static uint32_t my_id(void *arg)

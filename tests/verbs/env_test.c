@@ -33,7 +33,7 @@ static void run(void (*body)(void *))
 {
     begin();
     verbs_thread(body, o);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
 }
 
 /* ---- env_at ---- */
@@ -278,7 +278,7 @@ TEST_CASE(Netpoll, ABreakEndsABlockedWait)
     begin();
     verbs_thread(poller, o);
     verbs_thread(breaker, &o->stage);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_EQ(o->breaks, 1);
     verbs_end();
 }
@@ -341,7 +341,7 @@ TEST_CASE(Netpoll, NoBreakIsLostInAStorm)
     verbs_thread(storm_poller, o);
     verbs_thread(storm_breaker, &o->stage);
     verbs_thread(storm_stealer, &o->answered);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_EQ(o->breaks, STORM);
     CHECK_EQ(a_peek(&o->stage), 2);
     verbs_end();

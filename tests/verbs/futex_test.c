@@ -27,7 +27,7 @@ static void run_threads(void (*body)(void *), uint32_t n)
         f->id[i] = i;
         verbs_thread(body, &f->id[i]);
     }
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_EQ(a_peek(&f->done), n);
 }
 
@@ -224,7 +224,7 @@ TEST_CASE(Futex, WakingOneLeavesTheOtherAsleep)
         f->id[i] = i;
         verbs_thread(sleeper_or_wake_one, &f->id[i]);
     }
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_EQ(a_peek(&f->ready), 1);
     verbs_end();
 }

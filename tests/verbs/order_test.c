@@ -47,7 +47,7 @@ TEST_CASE(Order, AStoreRelPublishesWhatWentBefore)
     p = verbs_begin(sizeof *p, NULL);
     verbs_thread(sender, p);
     verbs_thread(receiver, &p->ack);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_EQ(p->bad, 0);
     verbs_end();
 }
@@ -70,7 +70,7 @@ TEST_CASE(Order, CasAndCasRelMakeALock)
     p = verbs_begin(sizeof *p, NULL);
     verbs_thread(cas_locker, p);
     verbs_thread(cas_locker, &p->ack);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_EQ(p->payload, 2 * ROUNDS);
     CHECK_EQ(p->bad, 0);
     verbs_end();
@@ -161,7 +161,7 @@ static uint32_t both_missed(enum how how)
         b->id[i] = i;
         verbs_thread(sb_thread, &b->id[i]);
     }
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     n = b->both_missed;
     verbs_end();
     return n;

@@ -45,7 +45,7 @@ TEST_CASE(Threads, GetargIsTheArgOfEachThread)
     begin(NULL);
     for (int i = 0; i < 5; i++)
         verbs_thread(note_arg, &play->arg[i]);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     for (int i = 0; i < 5; i++)
         CHECK_EQ(play->saw[i], &play->arg[i]);
     verbs_end();
@@ -62,7 +62,7 @@ TEST_CASE(Threads, NewosprocStartsAThreadWithItsArg)
 {
     begin(NULL);
     verbs_thread(start_others, &play->arg[0]);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_EQ(a_peek(&play->started), VERBS_THREADS_MAX);
     for (int i = 0; i < VERBS_THREADS_MAX; i++)
         CHECK_EQ(play->saw[i], &play->arg[i]);
@@ -82,7 +82,7 @@ TEST_CASE(Threads, AThreadMayEndRightAfterItStartedAnother)
 {
     begin(NULL);
     verbs_thread(start_next, &play->arg[0]);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_EQ(a_peek(&play->started), VERBS_THREADS_MAX);
     verbs_end();
 }
@@ -107,7 +107,7 @@ TEST_CASE(Threads, ThreadExitDoesNotReturn)
 {
     begin(NULL);
     verbs_thread(exits, &play->arg[0]);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_EQ(play->count, 0);
     verbs_end();
 }
@@ -143,7 +143,7 @@ TEST_CASE(Signals, TheHandlerRunsWithTheArgOfTheThreadSignalled)
     begin(&with_handler);
     verbs_thread(spin_for_signal, &play->arg[0]);
     verbs_thread(send_signal, &play->arg[1]);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_EQ(a_peek(&play->signals), 1);
     CHECK_EQ(a_peek(&play->handler_saw), &play->arg[0]);
     CHECK_EQ(play->saw[0], &play->arg[0]);
@@ -162,7 +162,7 @@ TEST_CASE(Signals, AThreadMaySignalItself)
 {
     begin(&with_handler);
     verbs_thread(signal_self, &play->arg[0]);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_EQ(a_peek(&play->handler_saw), &play->arg[0]);
     verbs_end();
 }
@@ -184,7 +184,7 @@ TEST_CASE(Signals, ToAThreadThatJustStartedAndToOneThatEnded)
 {
     begin(&with_handler);
     verbs_thread(signal_young_and_old, &play->arg[0]);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_EQ(a_peek(&play->signals), 1);
     CHECK_EQ(play->count, 1);
     verbs_end();
@@ -204,7 +204,7 @@ TEST_CASE(Bursts, AnUndisturbedBurstRunsForItsTime)
 {
     begin(NULL);
     verbs_thread(burst_once, &play->arg[0]);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_EQ(play->left, 0);
     CHECK_GE(play->end - play->begin, 3 * MS - 10000);
     if (verbs_exact())
@@ -223,7 +223,7 @@ TEST_CASE(Bursts, AnEmptyBurstIsComplete)
 {
     begin(NULL);
     verbs_thread(burst_nothing, &play->arg[0]);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_EQ(play->left, 0);
     CHECK_EQ(play->count, 1);
     verbs_end();
@@ -261,7 +261,7 @@ static void cut_by(void (*cutter)(void *))
     begin(&with_handler);
     verbs_thread(burst_an_hour, &play->arg[0]);
     verbs_thread(cutter, &play->arg[1]);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_EQ(a_peek(&play->stage), 2);
     CHECK_GT(play->left, 0);
     CHECK_LT(play->left, LONG_S * 1000 * MS);
@@ -314,7 +314,7 @@ TEST_CASE(Bursts, PartsOfACutBurstAddUp)
     begin(&with_handler);
     verbs_thread(burst_in_parts, &play->arg[0]);
     verbs_thread(keep_cutting, &play->arg[1]);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_GT(play->count, 0);
     CHECK_GE(play->end - play->begin, play->rounds * (40 * MS - 1 * MS));
     if (verbs_exact())
@@ -379,7 +379,7 @@ static void is_not_shortened(void (*body)(void *))
     begin(&with_handler);
     verbs_thread(body, &play->arg[0]);
     verbs_thread(keep_cutting, &play->arg[1]);
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
     CHECK_GT(a_peek(&play->signals), 0);
     CHECK_EQ(play->left, 0);
     CHECK_GE(play->shortest, 10 * MS - 10000);

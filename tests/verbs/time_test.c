@@ -21,7 +21,7 @@ static void run_threads(void (*body)(void *), uint32_t n)
         t->id[i] = i;
         verbs_thread(body, &t->id[i]);
     }
-    CHECK_EQ(verbs_run(), VERBS_IDLE);
+    CHECK_EQ(verbs_run(), END_IDLE);
 }
 
 static void publish_latest(int64_t now)

@@ -42,15 +42,7 @@ void verbs_thread(void (*fn)(void *), void *arg) { rt_start(verbs_hostm(nthreads
 
 struct hostm *verbs_hostm(int n) { return &hostms[n]; }
 
-enum verbs_why verbs_run(void)
-{
-    static const enum verbs_why whys[] = {
-        [RT_STOPPED] = VERBS_STOPPED, [RT_IDLE] = VERBS_IDLE,     [RT_TIME] = VERBS_TIME,
-        [RT_FINDING] = VERBS_FINDING, [RT_THROWN] = VERBS_THROWN,
-    };
-
-    return whys[rt_run(limit_ns)];
-}
+enum world_end verbs_run(void) { return rt_run(limit_ns); }
 
 void verbs_end(void)
 {

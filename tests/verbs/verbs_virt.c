@@ -49,18 +49,7 @@ void verbs_thread(void (*fn)(void *), void *arg) { vm_start(verbs_hostm(nthreads
 
 struct hostm *verbs_hostm(int n) { return &hostms[n]; }
 
-enum verbs_why verbs_run(void)
-{
-    switch (vm_run((uint64_t)limit_ns * 1000)) {
-    case VM_STOPPED: return VERBS_STOPPED;
-    case VM_IDLE: return VERBS_IDLE;
-    case VM_TIME: return VERBS_TIME;
-    case VM_FINDING: return VERBS_FINDING;
-    case VM_LIMIT: abort();
-    case VM_THROWN: return VERBS_THROWN;
-    }
-    abort();
-}
+enum world_end verbs_run(void) { return vm_run((uint64_t)limit_ns * 1000); }
 
 void verbs_end(void)
 {

@@ -4,7 +4,7 @@
  *
  *     s = verbs_begin(sizeof *s, NULL);         zeroed memory in the world, 64-byte aligned
  *     verbs_thread(fn, &s->x);                  any number; the first is m0
- *     CHECK_EQ(verbs_run(), VERBS_IDLE);        until everybody ended, or somebody ended it
+ *     CHECK_EQ(verbs_run(), END_IDLE);        until everybody ended, or somebody ended it
  *     CHECK_EQ(s->y, 3);                        the world stands still: plain reads
  *     verbs_end();
  *
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum verbs_why { VERBS_STOPPED, VERBS_IDLE, VERBS_TIME, VERBS_FINDING, VERBS_THROWN };
+#include "sim/base/ending.h"
 
 struct verbs_opts {
     uint64_t seed;
@@ -32,10 +32,10 @@ enum { VERBS_THREADS_MAX = 64 };
 
 void *verbs_begin(size_t size, const struct verbs_opts *opts);
 void verbs_thread(void (*fn)(void *), void *arg);
-enum verbs_why verbs_run(void);
+enum world_end verbs_run(void);
 void verbs_end(void);
 
-/* After VERBS_FINDING or VERBS_THROWN. */
+/* After END_FINDING or END_THROWN. */
 int verbs_kind(void);
 const char *verbs_text(void);
 /* Events of one type that were emitted. */

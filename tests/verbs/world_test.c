@@ -19,7 +19,7 @@ struct world {
 };
 static struct world *w;
 
-static enum verbs_why run_with(const struct verbs_opts *opts, void (*body)(void *), uint32_t n)
+static enum world_end run_with(const struct verbs_opts *opts, void (*body)(void *), uint32_t n)
 {
     w = verbs_begin(sizeof *w, opts);
     for (uint32_t i = 0; i < n; i++) {
@@ -52,9 +52,9 @@ static void allocate(void *arg)
 /* Each block still holds its owner's mark: no two overlap. */
 TEST_CASE(World, MemoryIsZeroedAlignedAndNobodyElses)
 {
-    CHECK_EQ(run_with(NULL, allocate, 1), VERBS_IDLE);
+    CHECK_EQ(run_with(NULL, allocate, 1), END_IDLE);
     CHECK_EQ(w->dirty[0], 0);
-    CHECK_EQ(run_with(NULL, allocate, THREADS), VERBS_IDLE);
+    CHECK_EQ(run_with(NULL, allocate, THREADS), END_IDLE);
     for (uint32_t me = 0; me < THREADS; me++) {
         CHECK_EQ(w->dirty[me], 0);
         for (uint32_t i = 0; i < ALLOCS; i++)
@@ -78,12 +78,12 @@ TEST_CASE(World, TheSeedDecidesTheSeedStream)
     const struct verbs_opts one = {.seed = 1}, two = {.seed = 2};
     uint64_t first[8];
 
-    CHECK_EQ(run_with(&one, take_seeds, 1), VERBS_IDLE);
+    CHECK_EQ(run_with(&one, take_seeds, 1), END_IDLE);
     for (int i = 0; i < 8; i++)
         first[i] = w->seed[i];
-    CHECK_EQ(run_with(&one, take_seeds, 1), VERBS_IDLE);
+    CHECK_EQ(run_with(&one, take_seeds, 1), END_IDLE);
     CHECK_MEM(w->seed, first, sizeof first);
-    CHECK_EQ(run_with(&two, take_seeds, 1), VERBS_IDLE);
+    CHECK_EQ(run_with(&two, take_seeds, 1), END_IDLE);
     for (int i = 0; i < 8; i++) {
         CHECK_NE(w->seed[i], first[i]);
         CHECK_NE(first[i], first[(i + 1) % 8]);
@@ -100,7 +100,7 @@ static void draw_some(void *arg)
 
 TEST_CASE(World, ADrawIsBelowItsBound)
 {
-    CHECK_EQ(run_with(NULL, draw_some, 1), VERBS_IDLE);
+    CHECK_EQ(run_with(NULL, draw_some, 1), END_IDLE);
     for (uint32_t i = 0; i < 64; i++)
         CHECK_LE(w->drawn[i], i);
     verbs_end();
@@ -119,7 +119,7 @@ TEST_CASE(World, QuotaIsWhatTheWorldWasGiven)
 {
     const struct verbs_opts opts = {.quota_us = 150000, .period_us = 50000};
 
-    CHECK_EQ(run_with(&opts, read_quota, 1), VERBS_IDLE);
+    CHECK_EQ(run_with(&opts, read_quota, 1), END_IDLE);
     CHECK(w->limited);
     CHECK_EQ(w->quota_us, 150000);
     CHECK_EQ(w->period_us, 50000);
@@ -139,7 +139,7 @@ static void emit_some(void *arg)
 
 TEST_CASE(World, EveryEventIsRecorded)
 {
-    CHECK_EQ(run_with(NULL, emit_some, THREADS), VERBS_IDLE);
+    CHECK_EQ(run_with(NULL, emit_some, THREADS), END_IDLE);
     CHECK_EQ(verbs_events(EV_MARK), 100 * THREADS);
     CHECK_EQ(verbs_events(EV_PANIC), THREADS);
     CHECK_EQ(verbs_events(EV_SYSMON), 0);
@@ -199,7 +199,7 @@ TEST_CASE(End, HostStopEndsEveryThreadWhereverItIs)
 {
     w = verbs_begin(sizeof *w, NULL);
     ending(stop, w);
-    CHECK_EQ(verbs_run(), VERBS_STOPPED);
+    CHECK_EQ(verbs_run(), END_STOPPED);
     CHECK_EQ(a_peek(&w->stage), AT_COUNT);
     verbs_end();
 }
@@ -216,7 +216,7 @@ TEST_CASE(End, AFindingStopsTheWorldAndSaysWhat)
 {
     w = verbs_begin(sizeof *w, NULL);
     ending(find, w);
-    CHECK_EQ(verbs_run(), VERBS_FINDING);
+    CHECK_EQ(verbs_run(), END_FINDING);
     CHECK_EQ(verbs_kind(), 7);
     CHECK_STR(verbs_text(), "all goroutines are asleep");
     CHECK_EQ(a_peek(&w->never), 0);
@@ -240,7 +240,7 @@ TEST_CASE(End, TheEnvironmentMayFindToo)
 {
     w = verbs_begin(sizeof *w, NULL);
     ending(ask_env, w);
-    CHECK_EQ(verbs_run(), VERBS_FINDING);
+    CHECK_EQ(verbs_run(), END_FINDING);
     CHECK_EQ(verbs_kind(), 9);
     CHECK_STR(verbs_text(), "said the environment");
     verbs_end();
@@ -257,7 +257,7 @@ TEST_CASE(End, AThrowStopsTheWorldAndSaysWhat)
 {
     w = verbs_begin(sizeof *w, NULL);
     ending(break_invariant, w);
-    CHECK_EQ(verbs_run(), VERBS_THROWN);
+    CHECK_EQ(verbs_run(), END_THROWN);
     CHECK_HAS(verbs_text(), "runqsteal: runq overflow");
     verbs_end();
 }
@@ -270,7 +270,7 @@ TEST_CASE(End, ATimeLimitEndsTheWorld)
 
     w = verbs_begin(sizeof *w, &opts);
     ending(nothing, w);
-    CHECK_EQ(verbs_run(), VERBS_TIME);
+    CHECK_EQ(verbs_run(), END_TIME);
     verbs_end();
 }
 
@@ -285,7 +285,7 @@ static void sleep_for_good(void *arg)
 
 TEST_CASE(End, AWorldWhereNobodyCanRunIsIdle)
 {
-    CHECK_EQ(run_with(NULL, sleep_for_good, THREADS), VERBS_IDLE);
+    CHECK_EQ(run_with(NULL, sleep_for_good, THREADS), END_IDLE);
     verbs_end();
 }
 
@@ -299,10 +299,10 @@ static void last_words(void *arg)
 TEST_CASE(End, TheFirstVerdictWins)
 {
     for (int i = 0; i < 20; i++) {
-        enum verbs_why why = run_with(NULL, last_words, THREADS);
+        enum world_end why = run_with(NULL, last_words, THREADS);
 
-        CHECK(why == VERBS_STOPPED || why == VERBS_FINDING);
-        if (why == VERBS_FINDING)
+        CHECK(why == END_STOPPED || why == END_FINDING);
+        if (why == END_FINDING)
             CHECK_STR(verbs_text(), "too late or first");
         verbs_end();
     }
@@ -314,7 +314,7 @@ TEST_CASE(End, ManyWorldsInOneProcess)
         w = verbs_begin(sizeof *w, NULL);
         CHECK_EQ(a_peek(&w->stage), 0);
         ending(i % 2 ? stop : find, w);
-        CHECK_EQ(verbs_run(), i % 2 ? VERBS_STOPPED : VERBS_FINDING);
+        CHECK_EQ(verbs_run(), i % 2 ? END_STOPPED : END_FINDING);
         verbs_end();
     }
 }

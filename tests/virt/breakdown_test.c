@@ -42,7 +42,7 @@ static uint64_t end(void)
 {
     uint64_t took;
 
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     took = b->took / 1000;
     vm_free();
     return took;

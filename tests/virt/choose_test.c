@@ -81,7 +81,7 @@ static struct outcome run(void (*fn)(void *), struct strategy *st, struct vm_opt
     s = world_begin(&o, sizeof *s);
     for (uintptr_t i = 1; i <= threads; i++)
         world_thread(fn, (void *)i);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     if (st != NULL)
         st->end(st, true);
     return (struct outcome){world_stats().fingerprint, a_peek(&s->count), s->order, chooser.count};
@@ -237,7 +237,7 @@ TEST_CASE(Choose, TooManyAnswersAreALimit)
     s = world_begin(&(struct vm_opts){.chooser = &chooser}, sizeof *s);
     for (int i = 0; i < 3; i++)
         world_thread(lose_updates, NULL);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_LIMIT);
+    CHECK_EQ(vm_run(UINT64_MAX), END_LIMIT);
     CHECK_STR(vm_failure()->text, "more than 3 answers in one run");
     world_end();
 }

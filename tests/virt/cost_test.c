@@ -66,7 +66,7 @@ TEST_CASE(Costs, EachAtomicCostsItsRowOfThePort)
         distinct_costs();
         lines = world_begin(&(struct vm_opts){.port = (enum cost_port)port}, sizeof *lines);
         world_thread(each_atomic, lines);
-        CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+        CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
         for (uint32_t i = 0; i < ATOMIC_COUNT; i++)
             CHECK_EQ(took[i], base + i);
         CHECK_EQ(took[ATOMIC_COUNT], base + ATOMIC_add);
@@ -121,7 +121,7 @@ TEST_CASE(Costs, ALineCostsMoreAfterAnotherCpuHadIt)
     lines = world_begin(&(struct vm_opts){0}, sizeof *lines);
     world_thread(first, lines);
     world_thread(second, lines);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_EQ(took[0], hit + ATOMIC_load_rlx);
     CHECK_EQ(took[1], miss + ATOMIC_load_rlx);
     CHECK_EQ(took[2], hit + ATOMIC_load_rlx);
@@ -194,7 +194,7 @@ TEST_CASE(Costs, EachVerbCostsItsEntry)
     world_costs.work[W_runqgrab_slot] = 5;
     key = world_begin(&(struct vm_opts){0}, sizeof *key);
     world_thread(each_other, NULL);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_EQ(*t++, 3);
     CHECK_EQ(*t++, 80);
     CHECK_EQ(*t++, k[COST_nanotime]);
@@ -227,7 +227,7 @@ TEST_CASE(Costs, TimersGoOffOnTheirGranule)
     world_costs.kind[COST_timer_granule] = 1000000000; /* 1 ms */
     world_begin(&(struct vm_opts){0}, 0);
     world_thread(sleeper, NULL);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_EQ(took[0], 2 * PS_PER_MS);
     CHECK_EQ(took[1], 1 * PS_PER_MS);
     world_end();
@@ -250,7 +250,7 @@ TEST_CASE(Costs, AShortSleepIsNeverTwiceTheSame)
         world_costs.kind[COST_usleep_jitter] = 2000000;
         world_begin(&(struct vm_opts){.seed = seed}, 0);
         world_thread(many_sleeps, NULL);
-        CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+        CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
         for (int i = 0; i < 64; i++) {
             CHECK_LT(took[i], 2000000);
             CHECK(i == 0 || took[i] != took[i - 1]);
@@ -269,7 +269,7 @@ TEST_CASE(Costs, ALongSleepWakesSlower)
     world_costs.kind[COST_deep_after] = 100000000; /* 100 us */
     world_begin(&(struct vm_opts){0}, 0);
     world_thread(sleeper, NULL);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_EQ(took[0], 1300000000 + 51000);
     CHECK_EQ(took[1], 20000000 + 1000);
     world_end();
@@ -321,7 +321,7 @@ TEST_CASE(Costs, ACpuThatWasBusyUntilJustNowWakesFast)
         world_thread(waker, NULL);
         if (busy)
             world_thread(busy_neighbour, NULL);
-        CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+        CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
         at[busy] = took[0];
         world_end();
     }
@@ -336,7 +336,7 @@ static uint64_t noisy_run(uint64_t seed, uint64_t *low, uint64_t *high)
     world_costs.kind[COST_wake_latency] = 1000000;
     world_begin(&(struct vm_opts){.seed = seed, .noise_permille = 200}, 0);
     world_thread(many_sleeps, NULL);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     world_end();
     fp_init(&fp);
     *low = *high = took[0];

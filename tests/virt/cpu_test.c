@@ -68,7 +68,7 @@ static void check_fair(void (*fn)(void *), int64_t burst_ns, int cpus, int threa
 
     begin(&(struct vm_opts){.cpus = cpus}, threads);
     hogs(threads, burst_ns, UINT64_MAX, fn);
-    CHECK_EQ(vm_run(2000 * PS_PER_MS), VM_TIME);
+    CHECK_EQ(vm_run(2000 * PS_PER_MS), END_TIME);
     off = spread(threads, &sum);
     CHECK_GE(sum, 2000 * PS_PER_MS * (uint64_t)cpus - 2 * PS_PER_MS);
     CHECK_LE(sum, 2000 * PS_PER_MS * (uint64_t)cpus + 2 * PS_PER_MS);
@@ -96,7 +96,7 @@ TEST_CASE(Cpu, ABurstThatIsTornApartKeepsItsLength)
 
     begin(&(struct vm_opts){.cpus = 2}, 3);
     hogs(3, 100000000, 1, burn);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     sum = world_stats().cpu_ps;
     CHECK_EQ(sum, 3 * 100 * PS_PER_MS);
     for (int i = 0; i < 3; i++) {
@@ -110,7 +110,7 @@ TEST_CASE(Cpu, DedicatedMeansNobodyWaits)
 {
     begin(&(struct vm_opts){0}, 5);
     hogs(5, 10000000, 10, burn);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     for (int i = 0; i < 5; i++)
         CHECK_EQ(b[i].done_at, 100 * PS_PER_MS);
     CHECK_EQ(world_stats().wait_ps, 0);
@@ -123,7 +123,7 @@ TEST_CASE(Cpu, SlicesAlternateAndSwitchesCost)
     begin(&(struct vm_opts){.cpus = 1}, 2);
     vm_hot.kind[COST_context_switch] = 1000000;
     hogs(2, 8500000, 1, burn);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     /* m0: 0, 6.002 and 12.004 to 14.504; m1: 3.001, 9.003 and, alone, 14.505 to 17.005. */
     CHECK_EQ(b[0].done_at, 14504000000);
     CHECK_EQ(b[1].done_at, 17005000000);
@@ -136,7 +136,7 @@ TEST_CASE(Cpu, TheTickDelaysTheEndOfASlice)
 {
     begin(&(struct vm_opts){.cpus = 1, .sched = {.tick_ns = 4000000}}, 2);
     hogs(2, 7000000, 1, burn);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_EQ(b[0].done_at, 11 * PS_PER_MS); /* 0-4, 8-11 */
     CHECK_EQ(b[1].done_at, 14 * PS_PER_MS);
     world_end();
@@ -148,7 +148,7 @@ TEST_CASE(Cpu, ASliceIsNotShorterThanTheGranularity)
     for (int torn = 0; torn < 2; torn++) {
         begin(&(struct vm_opts){.cpus = 1, .sched = {.granularity_ns = torn ? 1 : 2000000}}, 6);
         hogs(6, 2000000, UINT64_MAX, burn);
-        CHECK_EQ(vm_run(601 * PS_PER_MS), VM_TIME);
+        CHECK_EQ(vm_run(601 * PS_PER_MS), END_TIME);
         for (int i = 0; i < 6; i++) {
             CHECK_GE(world_info(i).preemptions, torn ? 90 : 45);
             CHECK_LE(world_info(i).preemptions, torn ? 110 : 55);
@@ -178,7 +178,7 @@ TEST_CASE(Cpu, AWokenThreadPreemptsAHog)
     b[1] = (struct burner){.burst_ns = 20000};
     world_thread(sleeper, &b[1]);
     world_thread(burn, &b[0]);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_EQ(b[1].done_at, 20 * PS_PER_MS);
     CHECK_EQ(b[1].count, 20 * PS_PER_MS + PS_PER_MS / 2);
     CHECK_EQ(b[0].done_at, 100 * PS_PER_MS + PS_PER_MS / 2);
@@ -194,7 +194,7 @@ TEST_CASE(Cpu, AWokenThreadThatIsNotFarBehindWaits)
     b[1] = (struct burner){.burst_ns = 21000};
     world_thread(sleeper, &b[1]);
     world_thread(burn, &b[0]);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_EQ(b[1].done_at, 24 * PS_PER_MS);
     world_end();
 }
@@ -207,9 +207,9 @@ TEST_CASE(Cpu, SleepEarnsNoUnlimitedCredit)
     b[0] = (struct burner){.burst_ns = 1000000000, .count = UINT64_MAX};
     b[1] = b[0];
     world_thread(burn, &b[0]);
-    CHECK_EQ(vm_run(1000 * PS_PER_MS), VM_TIME);
+    CHECK_EQ(vm_run(1000 * PS_PER_MS), END_TIME);
     world_thread(burn, &b[1]);
-    CHECK_EQ(vm_run(1100 * PS_PER_MS), VM_TIME);
+    CHECK_EQ(vm_run(1100 * PS_PER_MS), END_TIME);
     sum = world_info(1).cpu_ps;
     CHECK_GE(sum, 44 * PS_PER_MS);
     CHECK_LE(sum, 56 * PS_PER_MS);
@@ -232,7 +232,7 @@ TEST_CASE(Cpu, AThreadComesBackToItsIdleCpu)
     begin(&(struct vm_opts){.cpus = 4}, 2);
     world_thread(hopper, &b[0]);
     world_thread(hopper, &b[1]);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_EQ(b[0].done_at, 10 * (PS_PER_MS + 1000000));
     CHECK_EQ(world_stats().wait_ps, 0);
     world_end();
@@ -243,7 +243,7 @@ TEST_CASE(Cpu, MigrationCosts)
     begin(&(struct vm_opts){.cpus = 2}, 3);
     vm_hot.kind[COST_migration] = 5000000;
     hogs(3, 100000000, UINT64_MAX, burn);
-    CHECK_EQ(vm_run(300 * PS_PER_MS), VM_TIME);
+    CHECK_EQ(vm_run(300 * PS_PER_MS), END_TIME);
     {
         uint64_t migrations = 0, sum;
 
@@ -274,7 +274,7 @@ TEST_CASE(Cpu, OsyieldLetsTheOtherRun)
 {
     begin(&(struct vm_opts){.cpus = 1}, 2);
     hogs(2, 0, 1000, yielder);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     /* In turns of a microsecond, so that both come to their end together. */
     CHECK_EQ(b[0].done_at, 2000 * UINT64_C(1000000));
     CHECK_EQ(b[1].done_at, 2000 * UINT64_C(1000000));
@@ -305,7 +305,7 @@ TEST_CASE(Cpu, SpinTimeIsCounted)
     vm_hot.kind[COST_pause] = 10000;
     world_thread(spinner, &b[0]);
     world_thread(stopper, &b[0]);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_GE(world_stats().spin_ps, PS_PER_MS);
     CHECK_LE(world_stats().spin_ps, PS_PER_MS + 300000);
     world_end();
@@ -318,7 +318,7 @@ TEST_CASE(Cpu, ASpinnerWithoutASecondCpuSpinsForASlice)
     vm_hot.kind[COST_pause] = 10000;
     world_thread(spinner, &b[0]);
     world_thread(stopper, &b[0]);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_GE(b[0].done_at, 4 * PS_PER_MS);
     CHECK_LE(b[0].done_at, 5 * PS_PER_MS);
     world_end();
@@ -348,7 +348,7 @@ TEST_CASE(Cpu, ANudgeWaitsForTheCpu)
     world_thread(cut_once, &b[0]);
     world_thread(cut_once, &b[1]);
     world_thread(nudger, NULL);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     /* Nobody ran for longer than until shortly after the nudge. */
     CHECK_LE(world_stats().cpu_ps, 9 * PS_PER_MS);
     CHECK_GT(b[0].count, 40000000);

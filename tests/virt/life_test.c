@@ -117,7 +117,7 @@ static const struct vm_opts kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-static uint64_t result(enum vm_why why)
+static uint64_t result(enum world_end why)
 {
     struct fingerprint fp = {world_stats().fingerprint};
 
@@ -163,13 +163,13 @@ TEST_CASE(Life, RestoringAndRunningAgainIsTheSameRun)
         for (uint64_t part = 0; part < 8; part++) {
             mix_begin(kinds[k]);
             if (part)
-                CHECK_EQ(vm_run(end / 8 * part), VM_TIME);
+                CHECK_EQ(vm_run(end / 8 * part), END_TIME);
             CHECK(vm_save(&saved, &f));
             CHECK_EQ(result(vm_run(UINT64_MAX)), want);
             vm_restore(&saved);
             CHECK_EQ(result(vm_run(UINT64_MAX)), want);
             vm_restore(&saved);
-            CHECK_EQ(vm_run(end / 8 * part + end / 9), VM_TIME);
+            CHECK_EQ(vm_run(end / 8 * part + end / 9), END_TIME);
             CHECK_EQ(result(vm_run(UINT64_MAX)), want);
             CHECK_GT(vm_saved_size(&saved), 0);
         }
@@ -191,9 +191,9 @@ TEST_CASE(Life, TheMemoryLimitIsAMessage)
 {
     world_begin(&(struct vm_opts){.memory_max = 64 << 20}, 0);
     world_thread(eats_memory, NULL);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_LIMIT);
+    CHECK_EQ(vm_run(UINT64_MAX), END_LIMIT);
     CHECK_EQ(vm_failure()->code, E_LIMIT);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_LIMIT); /* and stays so */
+    CHECK_EQ(vm_run(UINT64_MAX), END_LIMIT); /* and stays so */
     world_end();
 }
 
@@ -217,14 +217,14 @@ TEST_CASE(Life, TheThreadLimitIsAMessage)
 {
     world_begin(&(struct vm_opts){.threads_max = ALIVE_MAX}, 0);
     world_thread(spawns, NULL);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_LIMIT);
+    CHECK_EQ(vm_run(UINT64_MAX), END_LIMIT);
     CHECK_EQ(vm_failure()->code, E_LIMIT);
     CHECK_HAS(vm_failure()->text, "threads alive at once");
     CHECK_EQ(world_stats().threads, ALIVE_MAX);
     world_end();
     world_begin(&(struct vm_opts){.threads_max = 5}, 0);
     world_thread(spawns, NULL);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_LIMIT);
+    CHECK_EQ(vm_run(UINT64_MAX), END_LIMIT);
     CHECK_STR(vm_failure()->text, "more than 5 threads alive at once");
     world_end();
 }
@@ -249,7 +249,7 @@ TEST_CASE(Life, EndedThreadsLeaveRoomForNewOnes)
     world_begin(&(struct vm_opts){.costs = &costs_builtin}, 0);
     memory = world_stats().memory;
     world_thread(spawns_many, NULL);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_EQ(world_stats().threads, 20001);
     CHECK_EQ(world_stats().threads_alive, 0);
     CHECK_EQ(world_info(777).state, VM_DEAD);
@@ -268,7 +268,7 @@ TEST_CASE(Life, AFindingOfTheEnvironmentEndsTheRun)
     world_begin(&(struct vm_opts){0}, 0);
     world_thread(spawns_many, NULL);
     env_at(3000000, finds_in_callback, NULL);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_FINDING);
+    CHECK_EQ(vm_run(UINT64_MAX), END_FINDING);
     CHECK_EQ(vm_verdict()->kind, 5);
     CHECK_EQ(vm_verdict()->m, -1);
     CHECK_EQ(vm_verdict()->at_ps, 3 * PS_PER_MS);
@@ -286,7 +286,7 @@ TEST_CASE(Life, AThrowOfTheEnvironmentEndsTheRun)
 {
     world_begin(&(struct vm_opts){0}, 0);
     env_at(3000000, throws_in_callback, NULL);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_THROWN);
+    CHECK_EQ(vm_run(UINT64_MAX), END_THROWN);
     CHECK_STR(vm_verdict()->text, "thrown outside");
     world_end();
 }
@@ -294,8 +294,8 @@ TEST_CASE(Life, AThrowOfTheEnvironmentEndsTheRun)
 TEST_CASE(Life, AnEmptyWorldIsIdle)
 {
     world_begin(&(struct vm_opts){.cpus = 2, .quota_us = 100000}, 0);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_EQ(world_stats().threads, 0);
     world_end();
 }
@@ -321,11 +321,11 @@ TEST_CASE(Life, AnIdleWorldGoesOnWhenSomethingComes)
     ATOMIC(uint32_t) *word = world_begin(&(struct vm_opts){0}, sizeof *word);
 
     world_thread(sleeps_for_ever, word);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_EQ(a_peek(word), 0);
     CHECK_EQ(world_info(0).state, VM_SLEEPING);
     world_thread(wakes, word);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_EQ(a_peek(word), 2);
     world_end();
 }

@@ -94,7 +94,7 @@ static void compare(uint32_t threads, uint64_t coarse, uint64_t far)
 
     begin(&(struct vm_opts){.seed = threads}, threads, coarse, far);
     naive(want, threads, &like, threads);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_EQ(seen_count, POINTS / threads * threads);
     for (uint32_t i = 0; i < seen_count; i++) {
         CHECK_EQ(seen[i].time, want[i].time);
@@ -147,7 +147,7 @@ static uint64_t order_of_ties(uint64_t seed, uint32_t threads)
         walkers[i].id = i;
         world_thread(note, &walkers[i]);
     }
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     CHECK_EQ(seen_count, threads);
     fp_init(&fp);
     for (uint32_t i = 0; i < threads; i++)
@@ -172,17 +172,17 @@ TEST_CASE(Order, TiesBySeedFollowTheSeed)
 static uint64_t fingerprint_in_pieces(uint64_t piece_ps)
 {
     struct fingerprint fp;
-    enum vm_why why;
+    enum world_end why;
     uint64_t until = 0;
 
     begin(&(struct vm_opts){.seed = 5}, 7, 12345, 1000);
     do {
         until += piece_ps;
         why = vm_run(until);
-        if (why == VM_TIME)
+        if (why == END_TIME)
             CHECK_EQ(world_stats().now_ps, until);
-    } while (why == VM_TIME);
-    CHECK_EQ(why, VM_IDLE);
+    } while (why == END_TIME);
+    CHECK_EQ(why, END_IDLE);
     fp_init(&fp);
     for (uint32_t i = 0; i < seen_count; i++)
         fp_mix2(&fp, seen[i].time, seen[i].id);

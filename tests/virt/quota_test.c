@@ -33,7 +33,7 @@ static void check_busy(struct vm_opts o, int threads)
     begin(&o);
     hogs(threads);
     /* One picosecond on, so that the last refill counts. */
-    CHECK_EQ(vm_run(periods * period + 1), VM_TIME);
+    CHECK_EQ(vm_run(periods * period + 1), END_TIME);
     s = world_stats();
     CHECK_EQ(s.nr_periods, periods);
     CHECK_EQ(s.nr_throttled, periods);
@@ -82,7 +82,7 @@ TEST_CASE(Quota, TheWholeGroupStandsStillUntilTheRefill)
         longest_gap[i] = 0;
         world_thread(watcher, &longest_gap[i]);
     }
-    CHECK_EQ(vm_run(UINT64_MAX), VM_IDLE);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     for (int i = 0; i < 4; i++) {
         CHECK_GE(longest_gap[i], 45 * PS_PER_MS);
         CHECK_LE(longest_gap[i], 56 * PS_PER_MS); /* slices of 5 ms are not shared evenly */
@@ -96,7 +96,7 @@ TEST_CASE(Quota, BelowTheQuotaNobodyIsThrottled)
 
     begin(&(struct vm_opts){.cpus = 4, .quota_us = 200000});
     hogs(2);
-    CHECK_EQ(vm_run(1000 * PS_PER_MS + 1), VM_TIME);
+    CHECK_EQ(vm_run(1000 * PS_PER_MS + 1), END_TIME);
     s = world_stats();
     CHECK_EQ(s.nr_periods, 10);
     CHECK_EQ(s.nr_throttled, 0);
@@ -109,7 +109,7 @@ TEST_CASE(Quota, NoQuotaNoPeriods)
 {
     begin(&(struct vm_opts){.cpus = 2});
     hogs(2);
-    CHECK_EQ(vm_run(1000 * PS_PER_MS), VM_TIME);
+    CHECK_EQ(vm_run(1000 * PS_PER_MS), END_TIME);
     CHECK_EQ(world_stats().nr_periods, 0);
     world_end();
 }
@@ -122,7 +122,7 @@ TEST_CASE(Quota, TicksOverrunAndPayBack)
 
     begin(&(struct vm_opts){.cpus = 2, .quota_us = 50000, .sched = {.tick_ns = 4000000}});
     hogs(2);
-    CHECK_EQ(vm_run(5000 * PS_PER_MS + 1), VM_TIME);
+    CHECK_EQ(vm_run(5000 * PS_PER_MS + 1), END_TIME);
     s = world_stats();
     CHECK_EQ(s.nr_throttled, 50);
     CHECK_GE(s.cpu_ps, 50 * 50 * PS_PER_MS);
@@ -152,7 +152,7 @@ TEST_CASE(Quota, IdleCpusGiveRuntimeBack)
     begin(&(struct vm_opts){.quota_us = 20000});
     for (int i = 0; i < 8; i++)
         world_thread(short_worker, &every_us);
-    CHECK_EQ(vm_run(1000 * PS_PER_MS), VM_TIME);
+    CHECK_EQ(vm_run(1000 * PS_PER_MS), END_TIME);
     s = world_stats();
     CHECK_EQ(s.nr_throttled, 0);
     CHECK_GE(s.cpu_ps, 8 * 49 * PS_PER_MS / 5);
@@ -166,7 +166,7 @@ TEST_CASE(Quota, TheTimerStopsWhenNobodyRuns)
 
     begin(&(struct vm_opts){.cpus = 1, .quota_us = 50000});
     world_thread(short_worker, &every_us);
-    CHECK_EQ(vm_run(9000 * PS_PER_MS), VM_TIME);
+    CHECK_EQ(vm_run(9000 * PS_PER_MS), END_TIME);
     periods = world_stats().nr_periods;
     CHECK_GE(periods, 1);
     CHECK_LE(periods, 3);
@@ -192,11 +192,11 @@ TEST_CASE(Quota, WhatIdleCpusGiveBackGoesToTheThrottled)
     hogs(1);
     for (int i = 0; i < 3; i++)
         world_thread(late_and_short, NULL);
-    CHECK_EQ(vm_run(25 * PS_PER_MS), VM_TIME);
+    CHECK_EQ(vm_run(25 * PS_PER_MS), END_TIME);
     CHECK_EQ(world_info(0).state, VM_THROTTLED);
-    CHECK_EQ(vm_run(26 * PS_PER_MS), VM_TIME);
+    CHECK_EQ(vm_run(26 * PS_PER_MS), END_TIME);
     CHECK_EQ(world_info(0).state, VM_BURSTING);
-    CHECK_EQ(vm_run(99 * PS_PER_MS), VM_TIME);
+    CHECK_EQ(vm_run(99 * PS_PER_MS), END_TIME);
     s = world_stats();
     CHECK_EQ(world_info(0).cpu_ps, 44 * PS_PER_MS);
     CHECK_EQ(s.throttled_ps, 55 * PS_PER_MS);
@@ -232,9 +232,9 @@ TEST_CASE(Quota, ChangesAtAMoment)
     for (uint64_t i = 0; i < 4; i++) {
         uint64_t begin_ps = (i * 1000 + 100) * PS_PER_MS, cpu;
 
-        CHECK_EQ(vm_run(begin_ps), VM_TIME); /* the write itself has filled the pool once more */
+        CHECK_EQ(vm_run(begin_ps), END_TIME); /* the write itself has filled the pool once more */
         cpu = world_stats().cpu_ps;
-        CHECK_EQ(vm_run(begin_ps + 900 * PS_PER_MS), VM_TIME);
+        CHECK_EQ(vm_run(begin_ps + 900 * PS_PER_MS), END_TIME);
         CHECK_GE(world_stats().cpu_ps - cpu, cpus[i] * 900 * PS_PER_MS - PS_PER_MS / 10);
         CHECK_LE(world_stats().cpu_ps - cpu, cpus[i] * 900 * PS_PER_MS + PS_PER_MS / 10);
     }
@@ -249,9 +249,9 @@ TEST_CASE(Quota, ALargerOneLetsTheThrottledRunAtOnce)
     begin(&(struct vm_opts){
         .cpus = 4, .quota_us = 200000, .quota_changes = &later, .nquota_changes = 1});
     hogs(4);
-    CHECK_EQ(vm_run(69 * PS_PER_MS), VM_TIME);
+    CHECK_EQ(vm_run(69 * PS_PER_MS), END_TIME);
     CHECK_EQ(world_info(0).state, VM_THROTTLED);
-    CHECK_EQ(vm_run(99 * PS_PER_MS), VM_TIME);
+    CHECK_EQ(vm_run(99 * PS_PER_MS), END_TIME);
     CHECK_EQ(world_info(0).state, VM_BURSTING);
     CHECK_EQ(world_stats().throttled_ps, 4 * 20 * PS_PER_MS);
     world_end();
@@ -265,7 +265,7 @@ TEST_CASE(Quota, BeginsLaterWithDedicatedCpus)
 
     begin(&(struct vm_opts){.quota_changes = &later, .nquota_changes = 1});
     hogs(2);
-    CHECK_EQ(vm_run(200 * PS_PER_MS), VM_TIME);
+    CHECK_EQ(vm_run(200 * PS_PER_MS), END_TIME);
     CHECK_GE(world_stats().cpu_ps, 300 * PS_PER_MS);
     CHECK_LE(world_stats().cpu_ps, 301 * PS_PER_MS);
     world_end();

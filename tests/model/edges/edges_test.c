@@ -160,7 +160,7 @@ static void run(int release, uint64_t seed)
     struct world_opts wo = {.profile = &profile, .program = as_done(&a), .procs = 3};
     struct hostm *m0 = core_edges.init(&wo, &arg);
     vm_start(m0, core_edges.run_m0, arg);
-    CHECK_EQ(vm_run(UINT64_MAX), VM_STOPPED);
+    CHECK_EQ(vm_run(UINT64_MAX), END_STOPPED);
     vm_free();
 }
 

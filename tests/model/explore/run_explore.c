@@ -40,14 +40,14 @@ static void set(struct profile *p, const char *rule, int64_t value)
 }
 
 /* A cut run says nothing; every other one has to end as it should. */
-static void check_run(const struct as_explore *e, uint64_t number, enum ex_why why)
+static void check_run(const struct as_explore *e, uint64_t number, enum world_end why)
 {
-    bool cut = why == EX_CUT;
-    bool good = why == EX_STOPPED && strcmp(run.out, e->out) == 0;
+    bool cut = why == END_LIMIT;
+    bool good = why == END_STOPPED && strcmp(run.out, e->out) == 0;
     if (!cut && !good)
         FAIL_CASE("go1.%d, %s, procs %d, run %llu of seed %llu: %s: %s; printed \"%s\"", e->release,
                   mm_kind_name(e->memory), e->procs, (unsigned long long)number,
-                  (unsigned long long)e->seed, ex_why_name(why), ex_text(), run.out);
+                  (unsigned long long)e->seed, world_end_name(why), ex_text(), run.out);
 }
 
 static struct profile prof;
@@ -98,8 +98,8 @@ void as_explore(struct as *a, struct as_explore e)
     explore_begin(a, &e, &random);
     for (; ex_begin(&random.s); n++) {
         build();
-        enum ex_why why = ex_run();
-        cut += why == EX_CUT;
+        enum world_end why = ex_run();
+        cut += why == END_LIMIT;
         check_run(&e, n, why);
         ex_end();
     }
@@ -115,7 +115,7 @@ uint64_t as_explore_findings(struct as *a, struct as_explore e)
     explore_begin(a, &e, &random);
     while (ex_begin(&random.s)) {
         build();
-        found += ex_run() == EX_FINDING;
+        found += ex_run() == END_FINDING;
         ex_end();
     }
     ex_free();
@@ -134,10 +134,10 @@ uint64_t as_explore_plant(struct as *a, struct as_explore e, enum core_plant wha
         planted.done = false;
         planted.after = 500 + n * 23;
         build();
-        enum ex_why why = ex_run();
-        if (planted.done && (why != EX_THROWN || strstr(ex_text(), words) == NULL))
+        enum world_end why = ex_run();
+        if (planted.done && (why != END_THROWN || strstr(ex_text(), words) == NULL))
             FAIL_CASE("go1.%d, %s, plant %d, run %llu: %s: %s", e.release, mm_kind_name(e.memory),
-                      (int)what, (unsigned long long)n, ex_why_name(why), ex_text());
+                      (int)what, (unsigned long long)n, world_end_name(why), ex_text());
         found += planted.done;
         ex_end();
     }

@@ -403,7 +403,7 @@ TEST_CASE(Rules, TheTickComesBeforeRunning)
 {
     for (int release = 13; release <= 27; release++) {
         CHECK_EQ(world_until(10000000, release, PROCS, &(struct vm_opts){0}, returns_to_a_held_bit),
-                 VM_TIME);
+                 END_TIME);
         CHECK_EQ(a_peek(&rt->allp[0]->syscalltick), release <= 25); /* then: running, P, tick */
         vm_free();
     }
@@ -890,7 +890,7 @@ TEST_CASE(Rules, ATimerWithoutATimeIsCorruption)
     for (int release = 14; release <= 27; release++) {
         CHECK_EQ(world_until(UINT64_MAX, release, PROCS, &(struct vm_opts){.catch_throws = true},
                              no_timer_is_due_at_0),
-                 VM_THROWN);
+                 END_THROWN);
         CHECK_HAS(vm_verdict()->text, "timer data corruption");
     }
     vm_free();

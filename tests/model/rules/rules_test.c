@@ -20,8 +20,8 @@ static void on_m0(void *arg)
     body(mp);
 }
 
-static enum vm_why world_until(uint64_t until_ps, int release, int32_t procs,
-                               const struct vm_opts *o, void (*fn)(struct m *))
+static enum world_end world_until(uint64_t until_ps, int release, int32_t procs,
+                                  const struct vm_opts *o, void (*fn)(struct m *))
 {
     static const struct program empty;
     static struct profile profile;
@@ -46,7 +46,7 @@ static enum vm_why world_until(uint64_t until_ps, int release, int32_t procs,
 
 static void world(int release, int32_t procs, const struct vm_opts *o, void (*fn)(struct m *))
 {
-    CHECK_EQ(world_until(UINT64_MAX, release, procs, o, fn), VM_IDLE);
+    CHECK_EQ(world_until(UINT64_MAX, release, procs, o, fn), END_IDLE);
     vm_free();
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef GMPSIM_SCENARIOS_RESULT_H
-#define GMPSIM_SCENARIOS_RESULT_H
+#ifndef GMPSIM_RUN_RESULT_H
+#define GMPSIM_RUN_RESULT_H
 
-/* What one run of a scenario came to: filled by run/, checked by expect.c, printed by the command.
+/* What one run of a scenario came to: filled by run/, checked by judge.c, printed by the command.
  * Everything it points to belongs to whoever ran the world and lives until run_free(). */
 
 #include <stdbool.h>
@@ -10,17 +10,9 @@
 #include <stdint.h>
 
 #include "model/api.h"
+#include "scenarios/expect.h"
+#include "sim/base/ending.h"
 #include "sim/base/hist.h"
-
-enum run_end {
-    RUN_FINISHED, /* main returned, or os.Exit(0) */
-    RUN_FINDING,  /* the world reported one: kind and text */
-    RUN_IDLE,     /* nothing will ever happen again, and the runtime did not notice */
-    RUN_TIME,     /* the virtual clock reached the limit given by --until */
-    RUN_LIMIT,    /* a stated limit of the simulation was crossed */
-    RUN_BROKEN,   /* the simulator broke one of its own rules */
-    RUN_ENDS
-};
 
 /* What many goroutines that had not ended have in common: a million of them are few kinds. */
 struct run_g_kind {
@@ -54,23 +46,9 @@ struct run_group {
     struct hist *wait; /* ns from runnable to running, once per start */
 };
 
-/* What a P did with its time. */
-enum p_class {
-    PC_USER,      /* ran the program's goroutines */
-    PC_SCHED,     /* was in the scheduler, not spinning */
-    PC_SPIN,      /* looked for work */
-    PC_GC,        /* ran goroutines of the runtime, or assisted the collector */
-    PC_SYSCALL,   /* its goroutine was in a system call and it was not taken away */
-    PC_IDLE,      /* nobody had it */
-    PC_THROTTLED, /* its M ran out of CPU quota */
-    PC_NOCPU,     /* its M waited for a CPU */
-    PC_COUNT
-};
-extern const char *const p_class_names[PC_COUNT + 1]; /* then NULL */
-
 struct run_result {
-    enum run_end end;
-    int kind;         /* enum finding_kind, FIND_NONE unless RUN_FINDING */
+    enum world_end end;
+    int kind;         /* enum finding_kind, FIND_NONE unless END_FINDING */
     const char *text; /* of the finding, limit or broken rule; "" otherwise */
     const char *out;  /* the program's prints */
     size_t out_size;
@@ -94,7 +72,6 @@ struct run_result {
     uint32_t threads;
 };
 
-const char *run_end_name(enum run_end end);
 /* The verdict in one or two words: "finished", "deadlock", "panic", ... */
 const char *run_verdict(const struct run_result *r);
 

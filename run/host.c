@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run/host.h"
+
+#include "run/host_int.h"
+
+static const struct host *current;
+
+const struct host *world_host(void) { return current; }
+
+void world_build_(const struct host *h, const struct world_opts *o)
+{
+    void *arg;
+    struct hostm *m0 = h->core->init(o, &arg);
+    h->start(m0, h->core->run_m0, arg);
+}
+
+bool world_open(const struct host *h, struct failure *f, const struct host_opts *o)
+{
+    current = h;
+    if (!h->open(h, f, o))
+        return false;
+    world_build_(h, &o->world);
+    return true;
+}

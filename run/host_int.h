@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_RUN_HOST_INT_H
+#define GMPSIM_RUN_HOST_INT_H
+
+/* What the files of the hosts share. */
+
+#include "run/host.h"
+
+/* The model's world in the host's, which is open and empty. */
+void world_build_(const struct host *h, const struct world_opts *o);
+
+/* host_virt's own, which host_traced takes as they are. */
+bool virt_open_(const struct host *h, struct failure *f, const struct host_opts *o);
+void virt_start_(struct hostm *hm, void (*fn)(void *), void *arg);
+enum world_end virt_run_(uint64_t until_ps);
+void virt_stats_(struct host_stats *s);
+const struct world_verdict *virt_verdict_(void);
+
+extern const struct window window_virt, window_explore, window_real;
+
+#endif

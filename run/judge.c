@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run/judge.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const counter_names[COUNTER_COUNT] = {
+#define COUNTER(name, what) #name,
+#include "model/counters.def"
+#undef COUNTER
+};
+
+struct check {
+    const struct run_result *r;
+    judge_say *say;
+    void *arg;
+    int failed;
+};
+
+static __attribute__((format(printf, 2, 3))) void complain(struct check *k, const char *fmt, ...)
+{
+    char text[600];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    k->say(k->arg, text);
+    k->failed++;
+}
+
+static bool holds(enum relation rel, int64_t got, int64_t want)
+{
+    switch (rel) {
+    case REL_LT: return got < want;
+    case REL_LE: return got <= want;
+    case REL_EQ: return got == want;
+    case REL_GE: return got >= want;
+    case REL_GT: return got > want;
+    }
+    return false;
+}
+
+static bool any_blocked(const struct run_result *r)
+{
+    for (size_t i = 0; i < r->ngs; i++)
+        if (r->gs[i].is->blocked)
+            return true;
+    return false;
+}
+
+static const char *end_of(const struct run_result *r)
+{
+    static const char *const by_kind[FIND_KINDS] = {"finishes",  "deadlock", "fatal",
+                                                    "panic",     "threads",  "assert",
+                                                    "invariant", "limit",    "exit"};
+    switch (r->end) {
+    case END_STOPPED: return "finishes";
+    case END_FINDING: return r->kind >= 0 && r->kind < FIND_KINDS ? by_kind[r->kind] : "finding";
+    case END_IDLE: return "deadlock";
+    case END_TIME: return "time";
+    default: return "broken";
+    }
+}
+
+static void check_end(struct check *k, const struct expect *e)
+{
+    const char *got = end_of(k->r);
+    bool leak = strcmp(e->end, "leak") == 0;
+    if (strcmp(got, leak ? "finishes" : e->end) != 0)
+        complain(k, "expected the run to end with: %s; it ended with: %s%s%.300s", e->end, got,
+                 k->r->text[0] ? ": " : "", k->r->text);
+    else if (leak && !any_blocked(k->r))
+        complain(k, "expected goroutines that stay blocked; there are none");
+    if (e->text != NULL && strstr(k->r->text, e->text) == NULL)
+        complain(k, "expected the text \"%.200s\"; got \"%.300s\"", e->text, k->r->text);
+}
+
+static void check_output(struct check *k, const struct expect *e)
+{
+    if (e->output == NULL ||
+        (strlen(e->output) == k->r->out_size && memcmp(e->output, k->r->out, k->r->out_size) == 0))
+        return;
+    size_t i = 0, line = 1;
+    while (i < k->r->out_size && e->output[i] == k->r->out[i])
+        line += e->output[i++] == '\n';
+    complain(k, "the output differs in line %zu: expected \"%.80s...\"; got \"%.*s...\"", line,
+             e->output + i, (int)(k->r->out_size - i > 80 ? 80 : k->r->out_size - i),
+             k->r->out + i);
+}
+
+/* The next line of a text that is this one; *at moves behind it. */
+static bool find_line(const char *text, size_t size, size_t *at, const char *line)
+{
+    size_t n = strlen(line);
+    while (*at < size) {
+        const char *begin = text + *at, *end = memchr(begin, '\n', size - *at);
+        size_t length = end != NULL ? (size_t)(end - begin) : size - *at;
+        *at += length + 1;
+        if (length == n && memcmp(begin, line, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void check_lines(struct check *k, const struct lines *l, const char *text, size_t size)
+{
+    size_t at = 0, ignored = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        if (find_line(text, size, &at, l->line[i]))
+            continue;
+        if (i == 0 || !find_line(text, size, &ignored, l->line[i]))
+            complain(k, "expected the line \"%.160s\"; it was not printed", l->line[i]);
+        else
+            complain(k, "expected the line \"%.160s\" after \"%.160s\"", l->line[i],
+                     l->line[i - 1]);
+        return;
+    }
+}
+
+static void check_blocked(struct check *k, const struct expect *e)
+{
+    int64_t named = 0, all = 0;
+    for (const struct blocked *b = e->blocked; b != NULL; b = b->next) {
+        int64_t n = 0;
+        for (size_t i = 0; i < k->r->ngs; i++) {
+            const struct run_g *g = &k->r->gs[i];
+            n += g->is->blocked && strcmp(g->is->group, b->group) == 0 &&
+                 (b->reason == NULL || strcmp(g->is->reason, b->reason) == 0);
+        }
+        named += n;
+        if (n != b->count)
+            complain(k, "expected %" PRId64 " of \"%.60s\" blocked%s%.60s%s; there are %" PRId64,
+                     b->count, b->group, b->reason ? " [" : "", b->reason ? b->reason : "",
+                     b->reason ? "]" : "", n);
+    }
+    for (size_t i = 0; i < k->r->ngs; i++)
+        all += k->r->gs[i].is->blocked;
+    if (e->has_blocked && all != named)
+        complain(k, "%" PRId64 " goroutines are blocked that were not expected to be", all - named);
+}
+
+static int counter_index(const char *name)
+{
+    int i = 0;
+    while (strcmp(counter_names[i], name) != 0)
+        i++;
+    return i;
+}
+
+static void check_counters(struct check *k, const struct expect *e)
+{
+    for (const struct condition *c = e->counters; c != NULL; c = c->next) {
+        int64_t got = (int64_t)k->r->counters[counter_index(c->name)];
+        if (!holds(c->rel, got, c->value))
+            complain(k, "expected %s %s; got %" PRId64, c->name, c->text, got);
+    }
+}
+
+static int64_t stat_of(struct hist *h, const char *stat)
+{
+    if (strcmp(stat, "count") == 0)
+        return (int64_t)h->count;
+    if (strcmp(stat, "max") == 0)
+        return h->max;
+    if (strcmp(stat, "min") == 0)
+        return h->min;
+    uint32_t ppm = strcmp(stat, "p50") == 0   ? 500000
+                   : strcmp(stat, "p90") == 0 ? 900000
+                   : strcmp(stat, "p99") == 0 ? 990000
+                                              : 999000;
+    return hist_percentile(h, ppm);
+}
+
+enum { NUMBER = 32 };
+
+/* "614.104ms" */
+static const char *time_words(int64_t ns, char buf[NUMBER])
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    int64_t scale = 1;
+    int u = 0;
+    while (u < 3 && ns / scale >= 1000) {
+        scale *= 1000;
+        u++;
+    }
+    if (u == 0)
+        snprintf(buf, NUMBER, "%" PRId64 "ns", ns);
+    else
+        snprintf(buf, NUMBER, "%" PRId64 ".%03d%s", ns / scale, (int)(ns % scale / (scale / 1000)),
+                 units[u]);
+    return buf;
+}
+
+static void check_stat(struct check *k, const struct condition *c, struct hist *h)
+{
+    char text[NUMBER];
+    int64_t got = stat_of(h, c->stat);
+    if (holds(c->rel, got, c->value))
+        return;
+    if (strcmp(c->stat, "count") == 0)
+        snprintf(text, sizeof text, "%" PRId64, got);
+    else
+        time_words(got, text);
+    complain(k, "expected %s(%s) %s; got %s", c->stat, c->name, c->text, text);
+}
+
+static void check_spans(struct check *k, const struct expect *e)
+{
+    for (const struct condition *c = e->spans; c != NULL; c = c->next)
+        for (size_t i = 0; i < k->r->nspans; i++)
+            if (strcmp(k->r->spans[i].name, c->name) == 0)
+                check_stat(k, c, k->r->spans[i].latency);
+    for (const struct condition *c = e->runq_wait; c != NULL; c = c->next)
+        check_stat(k, c, k->r->runq_wait);
+}
+
+/* Shares of the time of all Ps, to a hundredth of a percent. */
+static void check_ps(struct check *k, const struct expect *e)
+{
+    uint64_t total = 0;
+    for (int i = 0; i < PC_COUNT; i++)
+        total += k->r->p_ps[i] / 1000;
+    for (const struct condition *c = e->ps; c != NULL && total > 0; c = c->next) {
+        int i = 0;
+        while (strcmp(p_class_names[i], c->name) != 0)
+            i++;
+        int64_t got = (int64_t)(k->r->p_ps[i] / 1000 / (total / 10000 + 1));
+        if (!holds(c->rel, got, c->value * 100))
+            complain(k, "expected the Ps %s %s; got %" PRId64 ".%02d%%", c->name, c->text,
+                     got / 100, (int)(got % 100));
+    }
+}
+
+static void check_time(struct check *k, const struct condition *c, const char *what, uint64_t ps)
+{
+    char text[NUMBER];
+    int64_t ns = (int64_t)(ps / 1000);
+    if (c != NULL && !holds(c->rel, ns, c->value))
+        complain(k, "expected %s %s; got %s", what, c->text, time_words(ns, text));
+}
+
+static void check_quota(struct check *k, const struct expect *e)
+{
+    const struct condition *c = e->nr_throttled;
+    check_time(k, e->throttled, "a throttled time", k->r->throttled_ps);
+    if (c != NULL && !holds(c->rel, (int64_t)k->r->nr_throttled, c->value))
+        complain(k, "expected nr_throttled %s; got %" PRIu64, c->text, k->r->nr_throttled);
+}
+
+static bool applies(const struct expect *e, int release)
+{
+    for (int i = 0; i < e->nprofiles; i++)
+        if (e->profiles[i] == release)
+            return true;
+    return e->nprofiles == 0;
+}
+
+static void check_one(struct check *k, const struct expect *e)
+{
+    check_end(k, e);
+    check_output(k, e);
+    check_lines(k, &e->order, k->r->out, k->r->out_size);
+    check_lines(k, &e->sched, k->r->sched, k->r->sched_size);
+    check_blocked(k, e);
+    check_counters(k, e);
+    check_spans(k, e);
+    check_ps(k, e);
+    check_quota(k, e);
+    check_time(k, e->makespan, "a makespan", k->r->now_ps);
+}
+
+int scenario_check(const struct scenario *s, int release, const struct run_result *r,
+                   judge_say *say, void *arg)
+{
+    static const struct expect finishes = {.end = "finishes"};
+    struct check k = {.r = r, .say = say, .arg = arg};
+    bool any = false;
+    for (const struct expect *e = s->expects; e != NULL; e = e->next)
+        if (applies(e, release)) {
+            check_one(&k, e);
+            any = true;
+        }
+    if (!any)
+        check_one(&k, &finishes); /* nothing is said about this release */
+    return k.failed;
+}
