@@ -98,8 +98,9 @@ static enum advanced go_range_begin(struct trace *t, struct thread *th, struct f
     uint32_t range = 0;
     if (stw) {
         NAME(e, th->args[0]);
-        range = 1 + e->name;
-        e->name = stw_name(t, e->name);
+        e->text = e->name;
+        range = 1 + e->text;
+        e->name = stw_name(t, e->text);
     }
     STACK(e, th->args[stw ? 1 : 0]);
     if (range_open(g, range)) {
@@ -137,7 +138,8 @@ static enum advanced go_range_end(struct trace *t, struct thread *th, struct fai
     if (g == NULL || !range_take(g, stw, &range))
         return order_broken(t, th, f, "goroutine %" PRIu64 " has not begun one", th->gid);
     uint32_t name = stw ? stw_name(t, range - 1) : t->order.range_assist;
-    put_range(t, th, TRACE_RANGE_END, name, TRACE_SCOPE_G);
+    struct trace_event *e = put_range(t, th, TRACE_RANGE_END, name, TRACE_SCOPE_G);
+    e->text = stw ? range - 1 : 0;
     return ADV_YES;
 }
 

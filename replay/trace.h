@@ -82,11 +82,12 @@ struct trace_event {
     uint32_t idx;               /* index of the goroutine `id` */
     uint32_t stack;             /* of who did it */
     uint32_t new_stack;         /* of a goroutine that is created: its entry */
-    uint32_t name, text;        /* strings; of a TRACE_G that stops running, name: the reason */
-    uint8_t kind;               /* enum trace_kind */
-    uint8_t from, to;           /* enum trace_state */
-    uint8_t scope;              /* enum trace_scope */
-    uint8_t wire;               /* enum trace_wire */
+    /* Strings. Of a TRACE_G that stops running, name: the reason; of a stopped world, text: why. */
+    uint32_t name, text;
+    uint8_t kind;     /* enum trace_kind */
+    uint8_t from, to; /* enum trace_state */
+    uint8_t scope;    /* enum trace_scope */
+    uint8_t wire;     /* enum trace_wire */
 };
 
 /* Goroutines are numbered from 0 without gaps in the order of appearance: an index is never used

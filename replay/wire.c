@@ -138,7 +138,8 @@ static bool meanings_ready(struct meanings *m, struct failure *f, const char *wh
         max = m->list[i].id > max ? m->list[i].id : max;
     if (max > 4 * (uint64_t)m->count + 64) {
         m->ndense = 0;
-        qsort(m->list, m->count, sizeof *m->list, by_id);
+        if (m->count > 1)
+            qsort(m->list, m->count, sizeof *m->list, by_id);
         for (size_t i = 1; i < m->count; i++)
             if (m->list[i].id == m->list[i - 1].id)
                 return twice(f, what, &m->list[i]);
@@ -577,7 +578,8 @@ static bool gen_ready(struct trace *t, struct failure *f)
         return false;
     for (size_t i = 0; i < g->nsamples; i++)
         g->samples[i].time = gen_time(g, (uint64_t)g->samples[i].time);
-    qsort(g->samples, g->nsamples, sizeof *g->samples, by_time);
+    if (g->nsamples > 1)
+        qsort(g->samples, g->nsamples, sizeof *g->samples, by_time);
     if (g->has_clock && !t->info.has_clock) {
         t->info.has_clock = true;
         t->info.clock_ns = gen_time(g, g->clock_time);
