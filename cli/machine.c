@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/library.h"
 #include "scenarios/json.h"
 #include "sim/base/alloc.h"
 #include "sim/base/text.h"
@@ -18,6 +19,7 @@ enum {
     CPUS_MAX = 1024,
     NOISE_MAX = 1000,
     QUOTA_MIN_US = 1000,
+    MILLI = 1000,
     RULES_MAX = 256
 };
 
@@ -49,21 +51,40 @@ int32_t machine_cpus(const char *text)
     return (int32_t)n;
 }
 
-/* "1.5" CPUs, as container engines say it, or "150ms" of every period, as the kernel does. */
-void machine_quota(const char *text, int64_t period_us, int64_t *quota_us)
+/* CPUs: "1.5", or as Kubernetes says it "1500m", thousandths (a minute is no part of a period). Or
+ * time per period, as the kernel says it: "150ms". Microseconds; -1: it is none of these. */
+static int64_t quota_us_of(const char *text, int64_t period_us)
 {
     int64_t ns;
+    const char *unit = text + strspn(text, "0123456789.");
+    bool milli = strcmp(unit, "m") == 0;
+    if (unit == text)
+        return -1;
+    if (*unit != 0 && !milli)
+        return parse_time(text, &ns) ? ns / 1000 : -1;
     char *end;
-    double cpus = strtod(text, &end);
-    if (end != text && *end == 0 && cpus > 0 && cpus <= CPUS_MAX)
-        *quota_us = (int64_t)(cpus * (double)period_us + 0.5);
-    else if (parse_time(text, &ns))
-        *quota_us = ns / 1000;
-    else
-        cli_die(EXIT_USAGE, "--quota: want CPUs such as 1.5, or a time per period, got '%s'", text);
-    if (*quota_us < QUOTA_MIN_US)
-        cli_die(EXIT_USAGE, "--quota: want at least 1ms per period of %s, got '%s'",
-                time_text(period_us * 1000), text);
+    double cpus = strtod(text, &end) / (milli ? MILLI : 1);
+    if (end != unit || cpus > CPUS_MAX)
+        return -1;
+    return (int64_t)(cpus * (double)period_us + 0.5);
+}
+
+void machine_quota(const char *text, int64_t period_us, int64_t *quota_us)
+{
+    *quota_us = 0;
+    if (strcmp(text, "none") == 0)
+        return;
+    *quota_us = quota_us_of(text, period_us);
+    if (*quota_us < 0)
+        cli_die(EXIT_USAGE,
+                "--quota: want CPUs such as 1.5 or 500m, a time per period such as 150ms, or none;"
+                " got '%s'",
+                text);
+    if (*quota_us < QUOTA_MIN_US || *quota_us > CPUS_MAX * period_us)
+        cli_die(EXIT_USAGE,
+                "--quota: want at least 1ms and at most %d CPUs per period of %s, got"
+                " '%s'",
+                CPUS_MAX, time_text(period_us * 1000), text);
 }
 
 static _Noreturn void unknown_rule(const char *name)
@@ -145,6 +166,7 @@ void machine_release_all(struct machine *m)
 {
     scenario_free(m->scenario);
     free(m->table);
+    free(m->path);
 }
 
 static void set_memory(const struct machine *m, struct run_opts *o)
@@ -192,8 +214,8 @@ void machine_load(struct machine *m, const char *file, struct run_opts *o)
 {
     struct failure f = {0};
     int release = m->profile != NULL ? machine_release(m->profile) : 0;
-    m->file = file;
-    m->scenario = scenario_load_file(&f, file);
+    m->file = m->path = library_file(file);
+    m->scenario = scenario_load_file(&f, m->file);
     if (m->scenario == NULL || !run_opts_of(&f, m->scenario, release, o))
         cli_fail(&f);
     for (int i = 0; i < m->rules.count; i++)
@@ -258,6 +280,8 @@ const char *machine_line(const struct machine *m, const struct run_opts *o, char
     } else if (o->quota_us > 0)
         add(&l, " --quota %s --period %s", time_exact(o->quota_us * 1000),
             time_exact(o->period_us * 1000));
+    else if (m->quota != NULL)
+        add(&l, " --quota none");
     if (m->costs != NULL)
         add_word(&l, " --costs ", m->costs);
     if (m->memory != NULL)

@@ -11,6 +11,7 @@ struct cost_table;
 struct machine {
     struct scenario *scenario;
     const char *file;
+    char *path; /* the same, to be freed */
     /* as given */
     int64_t procs;
     const char *profile, *cpus, *quota, *costs, *memory, *port, *ties;
@@ -31,7 +32,7 @@ struct machine {
         {"rule", "NAME=VALUE", "one rule of the profile; on and off for switches; repeatable",    \
          OPT_REPEATED, &(m).rules},                                                               \
         {"cpus", "N", "CPUs of the host, or dedicated: one per thread", OPT_TEXT, &(m).cpus},     \
-        {"quota", "Q", "CPU quota in CPUs (1.5) or time per period (150ms)", OPT_TEXT,            \
+        {"quota", "Q", "CPU quota: CPUs (1.5, 500m), time per period (150ms), none", OPT_TEXT,    \
          &(m).quota},                                                                             \
         {"period", "TIME", "period of the quota (default 100ms)", OPT_LENGTH, &(m).period_ns},    \
         {"seed", "SEED", "decimal, 0x... or random", OPT_SEED, &(m).seed},                        \
@@ -53,6 +54,7 @@ void machine_load(struct machine *m, const char *file, struct run_opts *o);
 void machine_release_all(struct machine *m);
 /* The release given as text; dies. */
 int machine_release(const char *text);
+/* 0: none. */
 void machine_quota(const char *text, int64_t period_us, int64_t *quota_us);
 int32_t machine_cpus(const char *text);
 /* Sets NAME=VALUE; dies with a suggestion. */

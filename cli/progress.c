@@ -3,10 +3,20 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { BAR = 30, NOTE = 160, PS_PER_NS = 1000 };
+#include "sim/base/text.h"
+
+enum {
+    BAR = 20,
+    NOTE = 200,
+    COLUMNS_DEFAULT = 80,
+    SECONDS_SHOWN = 120, /* of more, minutes */
+    PS_PER_NS = 1000
+};
+#define SHARE_TO_GUESS 0.02
 static const int64_t second = 1000000000, quarter = 250000000;
 
 static int64_t now_ns(void)
@@ -34,23 +44,44 @@ double progress_seconds(const struct progress *p)
     return (double)(now_ns() - p->began_ns) / (double)second;
 }
 
+/* Of the terminal; a line as wide as it would go on in the next one. */
+static int columns(void)
+{
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col - 1;
+    return COLUMNS_DEFAULT - 1;
+}
+
+/* "[#####     ]  33%, 12s left" */
+static int bar(const struct progress *p, char *buf, size_t size, int64_t done, int64_t total)
+{
+    double share = done < total ? (double)done / (double)total : 1;
+    int full = (int)(share * BAR);
+    int n = snprintf(buf, size, " [%.*s%*s] %3.0f%%", full, "####################", BAR - full, "",
+                     100 * share);
+    double left = share > 0 ? progress_seconds(p) * (1 - share) / share : 0;
+    if (share < SHARE_TO_GUESS || share >= 1)
+        return n;
+    if (left < SECONDS_SHOWN)
+        return n + snprintf(buf + n, size - (size_t)n, ", %.0f s left", left);
+    return n + snprintf(buf + n, size - (size_t)n, ", %.0f min left", left / 60);
+}
+
 void progress_draw(struct progress *p, int64_t done, int64_t total, const char *fmt, ...)
 {
-    char note[NOTE];
+    char line[NOTE];
     va_list ap;
+    int n = snprintf(line, sizeof line, "%s", p->what);
+    if (total > 0)
+        n += bar(p, line + n, sizeof line - (size_t)n, done, total);
+    n += snprintf(line + n, sizeof line - (size_t)n, ": ");
     va_start(ap, fmt);
-    vsnprintf(note, sizeof note, fmt, ap);
+    vsnprintf(line + n, sizeof line - (size_t)n, fmt, ap);
     va_end(ap);
     p->drawn_ns = now_ns();
     p->visible = true;
-    fprintf(stderr, "\r%s", p->what);
-    if (total > 0) {
-        double share = done < total ? (double)done / (double)total : 1;
-        int full = (int)(share * BAR);
-        fprintf(stderr, " [%.*s%*s] %3.0f%%", full, "##############################", BAR - full,
-                "", 100 * share);
-    }
-    fprintf(stderr, " %s\033[K", note);
+    fprintf(stderr, "\r%s\033[K", text_cut(line, columns()));
     fflush(stderr);
 }
 
@@ -67,8 +98,12 @@ void progress_sink(struct progress_run *r, const struct event_rec *recs, size_t 
     if (!progress_due(&r->p))
         return;
     int64_t at_ns = (int64_t)(recs[count - 1].time / PS_PER_NS);
-    progress_draw(&r->p, at_ns, r->until_ns, "%s%svirtual time %s%s%s, %.1f M records/s", r->of,
-                  r->of[0] != 0 ? ": " : "", time_text(at_ns), r->until_ns > 0 ? " of " : "",
+    int64_t runs = r->runs > 0 ? r->runs : 1, total = 0;
+    if (__builtin_mul_overflow(r->until_ns, runs, &total))
+        total = 0;
+    progress_draw(&r->p, r->run_at * r->until_ns + at_ns, total,
+                  "%s%svirtual time %s%s%s, %.1f M records/s", r->of, r->of[0] != 0 ? ": " : "",
+                  time_text(at_ns), r->until_ns > 0 ? " of " : "",
                   r->until_ns > 0 ? time_text(r->until_ns) : "",
                   (double)r->records / progress_seconds(&r->p) / 1e6);
 }

@@ -27,6 +27,7 @@ struct progress_run {
     struct progress p;
     char of[160]; /* "run 3 of 10", "" */
     int64_t until_ns;
+    int64_t run_at, runs; /* of several of that length; 0: one */
     uint64_t records;
 };
 

@@ -32,6 +32,12 @@ void complaints_of(const struct scenario *s, const struct run_opts *o, const str
     c->count = scenario_check(s, o->profile.release, r, complain, c);
 }
 
+void complaints_of_end(const struct scenario *s, const struct run_result *r, struct complaints *c)
+{
+    c->text[0] = 0;
+    c->count = scenario_check_end(s, r, complain, c);
+}
+
 int report_status(const struct run_result *r, const struct complaints *c)
 {
     if (r->end == END_THROWN || (r->end == END_LIMIT && c->count > 0))

@@ -15,6 +15,8 @@ struct complaints {
 };
 void complaints_of(const struct scenario *s, const struct run_opts *o, const struct run_result *r,
                    struct complaints *c);
+/* Of a run with other settings than the file's: only about how it ended. */
+void complaints_of_end(const struct scenario *s, const struct run_result *r, struct complaints *c);
 /* Exit status of a run with these complaints. */
 int report_status(const struct run_result *r, const struct complaints *c);
 

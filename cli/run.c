@@ -187,6 +187,7 @@ static void listen(struct run_args *a)
         a->o.traced = &to_lines;
     progress_begin(&a->progress.p, GMPSIM_NAME " run");
     a->progress.until_ns = a->o.until_ns;
+    a->progress.runs = a->runs;
     if (a->progress.p.on && !a->trace_ops && a->o.schedtrace_ns == 0)
         a->out.progress = &a->progress;
 }
@@ -203,6 +204,7 @@ static int run_seeds(struct run_args *a)
         if (a->runs > 1)
             snprintf(a->progress.of, sizeof a->progress.of, "run %" PRId64 " of %" PRId64, i + 1,
                      a->runs);
+        a->progress.run_at = i;
         status = worse(status, one(a, list));
     }
     if (a->json)

@@ -1,91 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gmpsim scenarios: the library. */
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/check.h"
+#include "cli/library.h"
 #include "cli/out.h"
 #include "cli/report.h"
 #include "scenarios/gengo.h"
 #include "sim/base/alloc.h"
 #include "sim/base/text.h"
-
-enum { PATH_LEN = 4096, DEPTH_MAX = 8 };
-
-struct library {
-    char **paths;
-    size_t count, room;
-};
-
-/* ---- files ---- */
-
-static bool is_scenario(const char *name)
-{
-    size_t n = strlen(name);
-    return n > 5 && strcmp(name + n - 5, ".json") == 0 && strcmp(name, "schema.json") != 0;
-}
-
-static void add(struct library *l, const char *path)
-{
-    if (l->count == l->room) {
-        l->room = l->room != 0 ? l->room * 2 : 64;
-        l->paths = x_grow(l->paths, l->room * sizeof *l->paths);
-    }
-    l->paths[l->count++] = x_strdup(path);
-}
-
-static void walk(struct library *l, const char *folder, int depth)
-{
-    DIR *d = depth < DEPTH_MAX ? opendir(folder) : NULL;
-    if (d == NULL)
-        return;
-    for (struct dirent *e; (e = readdir(d)) != NULL;) {
-        char path[PATH_LEN];
-        struct stat st;
-        if (e->d_name[0] == '.' ||
-            snprintf(path, sizeof path, "%s/%s", folder, e->d_name) >= (int)sizeof path ||
-            stat(path, &st) != 0)
-            continue;
-        if (S_ISDIR(st.st_mode))
-            walk(l, path, depth + 1);
-        else if (is_scenario(e->d_name))
-            add(l, path);
-    }
-    closedir(d);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void collect(struct library *l, char **args, int count)
-{
-    static const char *const places[] = {"scenarios", "/usr/local/share/gmpsim/scenarios",
-                                         "/usr/share/gmpsim/scenarios"};
-    struct stat st;
-    for (int i = 0; i < count; i++) {
-        if (stat(args[i], &st) == 0 && S_ISDIR(st.st_mode))
-            walk(l, args[i], 0);
-        else
-            add(l, args[i]);
-    }
-    for (size_t i = 0; count == 0 && l->count == 0 && i < sizeof places / sizeof *places; i++)
-        walk(l, places[i], 0);
-    if (l->count == 0)
-        cli_die(EXIT_USAGE, "scenarios: no files; give a folder or files");
-    qsort(l->paths, l->count, sizeof *l->paths, by_name);
-}
-
-static void release(struct library *l)
-{
-    for (size_t i = 0; i < l->count; i++)
-        free(l->paths[i]);
-    free(l->paths);
-}
 
 /* ---- list, show ---- */
 
@@ -233,13 +158,13 @@ int verb_scenarios(const struct verb *v, int argc, char **argv)
     int which = which_word(words, argv[first]);
     if ((which == SHOW || which == GEN_GO) && argc == first + 1)
         cli_die(EXIT_USAGE, "scenarios %s: which file?", words[which]);
-    collect(&l, argv + first + 1, argc - first - 1);
+    library_collect(&l, argv + first + 1, argc - first - 1);
     switch (which) {
     case LIST: status = list(&l, json); break;
     case SHOW: status = show(&l, json); break;
     case CHECK: status = scenarios_check(l.paths, l.count, repeat, json); break;
     case GEN_GO: status = gen_go(&l, json); break;
     }
-    release(&l);
+    library_release(&l);
     return status;
 }

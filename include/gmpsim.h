@@ -19,11 +19,15 @@
  * Several scenarios and runs may exist at once; one run at a time goes, and all calls come from one
  * thread. A scenario must outlive its runs. Text that a function returns belongs to the object and
  * lives as long as it. Functions that can fail write a sentence to `error`, which has room for
- * GMPSIM_ERROR_MAX bytes and may be NULL. Link with: -lgmpsim -lcjson -lsqlite3 -lm -lpthread. */
+ * GMPSIM_ERROR_MAX bytes and may be NULL. Link with -lgmpsim; of the static library also
+ * -lcjson -lm -lpthread. pkg-config and find_package know it as gmpsim. */
 
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __GNUC__ /* all else of the library is hidden */
+#pragma GCC visibility push(default)
+#endif
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -117,5 +121,8 @@ gmpsim_goroutine gmpsim_left(const gmpsim_run *r, size_t index);
 
 #ifdef __cplusplus
 }
+#endif
+#ifdef __GNUC__
+#pragma GCC visibility pop
 #endif
 #endif

@@ -286,3 +286,17 @@ int scenario_check(const struct scenario *s, int release, const struct run_resul
         check_one(&k, &finishes); /* nothing is said about this release */
     return k.failed;
 }
+
+int scenario_check_end(const struct scenario *s, const struct run_result *r, judge_say *say,
+                       void *arg)
+{
+    struct check k = {.r = r, .say = say, .arg = arg};
+    const char *got = end_of(r);
+    if (r->end == END_STOPPED || r->end == END_TIME)
+        return 0;
+    for (const struct expect *e = s->expects; e != NULL; e = e->next)
+        if (strcmp(got, e->end) == 0)
+            return 0;
+    complain(&k, "the run ended with: %s%s%.300s", got, r->text[0] != 0 ? ": " : "", r->text);
+    return k.failed;
+}

@@ -14,4 +14,9 @@ typedef void judge_say(void *arg, const char *text);
 int scenario_check(const struct scenario *s, int release, const struct run_result *r,
                    judge_say *say, void *arg);
 
+/* Of a run with other settings than the file's, about which its numbers say nothing: it must end,
+ * or reach its time limit, or end in a way that the file expects of some release. 0 or 1. */
+int scenario_check_end(const struct scenario *s, const struct run_result *r, judge_say *say,
+                       void *arg);
+
 #endif

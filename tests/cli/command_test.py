@@ -5,15 +5,18 @@ line that repeats a run, results that do not depend on --jobs. Method: run it an
 
 usage: command_test.py GMPSIM
 """
+import fcntl
 import json
 import os
 import pty
 import re
 import shlex
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 GMPSIM = os.path.abspath(sys.argv.pop(1))
@@ -98,6 +101,12 @@ class Usage(Case):
                 (["run", "service.json", "--explain", "request", "--json"], "without --json"),
                 (["run", "--quota", "0.000001", "hello.json"], "at least 1ms"),
                 (["run", "--quota", "1us", "hello.json"], "at least 1ms"),
+                (["run", "--quota", "5m", "hello.json"], "at least 1ms"),
+                (["run", "--quota", "4800h", "hello.json"], "at most 1024 CPUs"),
+                (["whatif", "--quota", "1,4800h", "service.json"], "at most 1024 CPUs"),
+                (["run", "--quota", "nan", "hello.json"], "want CPUs"),
+                (["run", "main.go"], "Go source is not what runs here"),
+                (["run", "rate-limitr"], "no scenario of that name"),
                 (["run", "--cpus", "5000", "hello.json"], "want 1 to 1024"),
                 (["run", "--seed", "-1", "hello.json"], "want a number"),
                 (["run"], "an argument is missing"),
@@ -211,9 +220,10 @@ class Progress(Case):
         with open(self.path("forever.json"), "w", encoding="utf-8") as f:
             json.dump(self.FOREVER, f)
 
-    def on_a_terminal(self, *args):
+    def on_a_terminal(self, *args, columns=200):
         """What comes on stderr, a terminal, until the line of progress or the end is there."""
         ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
         with subprocess.Popen([GMPSIM, *args], stdout=subprocess.DEVNULL, stderr=theirs,
                               cwd=self.folder.name, start_new_session=True) as child:
             os.close(theirs)
@@ -233,16 +243,25 @@ class Progress(Case):
     def test_long_work_on_a_terminal_says_how_far_it_is(self):
         for args, want in (
                 (["run", "forever.json"],
-                 r"^\rgmpsim run virtual time [\d.]+\w+, [\d.]+ M records/s"),
+                 r"^\rgmpsim run: virtual time [\d.]+\w+, [\d.]+ M records/s"),
                 (["run", "forever.json", "--until", "1h", "--db", "x.db"],
-                 r"^\rgmpsim run \[ {30}\]   0% virtual time .* of 3600.0s, "),
+                 r"^\rgmpsim run \[ {20}\]   0%: virtual time .* of 3600.0s"),
+                (["run", "forever.json", "--until", "4s", "--runs", "2"],
+                 r"%, \d+ s left: run 1 of 2: virtual time"),
                 (["run", "forever.json", "--runs", "3", "--prints"], r"run 1 of 3: virtual time"),
                 (["whatif", "forever.json", "--jobs", "2"],
-                 r"^\rwhatif \[ {30}\]   0% 0 of 5 runs"),
+                 r"^\rwhatif \[ {20}\]   0%: 0 of 5 runs"),
                 (["scenarios", "check", "forever.json"], r"1 of 1, for ever: virtual time"),
                 (["inspect", "forever.json", "--at", "50m"], r"gmpsim inspect \[.*of 3000.0s")):
             with self.subTest(args):
                 self.assertRegex(self.on_a_terminal(*args), want)
+
+    def test_the_line_is_no_wider_than_the_terminal(self):
+        for columns in (30, 80):
+            line = self.on_a_terminal("run", "forever.json", "--until", "4s", columns=columns)
+            line = line.split("\r")[1].split("\x1b")[0]
+            self.assertLess(len(line), columns)
+            self.assertIn("gmpsim run [", line)
 
     def test_short_work_says_nothing(self):
         self.assertEqual(self.on_a_terminal("run", "service.json"), "")
@@ -578,6 +597,68 @@ class Grid(Case):
         mean = sum(r["spans"]["request"]["p99"] for r in runs) / 3
         self.assertAlmostEqual(cell["series"]["request"]["p99"]["mean"], mean)
         self.assertGreater(cell["series"]["request"]["p99"]["half"], 0)
+
+
+    QUOTA = os.path.join(os.path.dirname(RATE_LIMITER), "../history/gomaxprocs-under-a-quota.json")
+
+    def test_what_a_file_expects_is_about_its_own_settings(self):
+        out, _ = self.run_it("whatif", self.QUOTA, "--profile", "go1.24", "--procs", "1,2",
+                             "--until", "200ms", "--runs", "1")
+        self.assertNotIn("not as", out)
+        self.assertIn("per second", out)
+        rate = float(re.search(r"request +\d+ +([\d.]+)", out).group(1))
+        self.assertGreater(rate, 20000)
+        self.assertLess(rate, 26000)
+        # a cell with the file's own settings is still held to what the file expects ...
+        with open(self.QUOTA, encoding="utf-8") as f:
+            wrong = json.load(f)
+        wrong["until"] = "20ms"
+        with open(self.path("wrong.json"), "w", encoding="utf-8") as f:
+            json.dump(wrong, f)
+        out, _ = self.run_it("whatif", "wrong.json", "--runs", "1", status=1)
+        self.assertIn("1 of 1 runs not as the file expects", out)
+        # ... and one that ends in a way that no one expects is a finding
+        bad = {"name": "stuck", "why": "test", "procs": 2, "objects": {"c": {"chan": 0}},
+               "main": [{"recv": "c"}], "expect": {"end": "finishes"}}
+        with open(self.path("bad.json"), "w", encoding="utf-8") as f:
+            json.dump(bad, f)
+        out, _ = self.run_it("whatif", "bad.json", "--procs", "3", "--runs", "1", status=1)
+        self.assertIn("the run ended with: deadlock", out)
+
+    def test_kubernetes_quantities(self):
+        out, _ = self.run_it("run", "service.json", "--quota", "500m", "--json", status=0)
+        half = json.loads(out)
+        self.assertEqual(half["quota_us"], 50000)
+        out, _ = self.run_it("run", "service.json", "--quota", "0.5", "--json")
+        self.assertEqual(json.loads(out)["fingerprint"], half["fingerprint"])
+        out, _ = self.run_it("run", "service.json", "--quota", "1500m", "--json")
+        self.assertEqual(json.loads(out)["quota_us"], 150000)
+
+    def test_none_is_a_quota_everywhere(self):
+        out, _ = self.run_it("run", self.QUOTA, "--quota", "none", "--until", "50ms", "--json",
+                             status=1)
+        none = json.loads(out)
+        self.assertEqual(none["quota_us"], 0)
+        args = shlex.split(none["repeat"])[1:]
+        again, _ = self.run_it(*args, "--json", status=1)
+        self.assertEqual(json.loads(again)["fingerprint"], none["fingerprint"])
+        self.run_it("inspect", self.QUOTA, "--quota", "none", "--at", "1ms")
+        self.run_it("whatif", self.QUOTA, "--quota", "none,1500m", "--until", "20ms", "--runs", "1")
+
+
+class Library(Case):
+    def test_a_scenario_is_found_by_its_name(self):
+        folder = os.path.join(self.folder.name, "lib", "deep")
+        os.makedirs(folder)
+        os.rename(self.path("hello.json"), os.path.join(folder, "hello.json"))
+        here = {"GMPSIM_SCENARIOS": "/nowhere:" + os.path.join(self.folder.name, "lib")}
+        out, _ = self.run_it("run", "hello", env=here)
+        self.assertIn("repeat: gmpsim run %s/hello.json" % folder, out)
+        self.assertIn("hello.json", self.run_it("scenarios", "list", env=here)[0])
+        self.run_it("scenarios", "check", "hello", env=here)
+        _, err = self.run_it("run", "helo", env=here, status=2)
+        self.assertIn("did you mean hello?", err)
+        self.run_it("run", "service.json", env=here)  # a file here comes first
 
 
 class Inspect(Case):
