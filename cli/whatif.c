@@ -71,7 +71,7 @@ static void cell_opts(const struct grid *g, size_t cell, struct run_opts *o)
             machine_rule(&o->profile, g->m.rules.items[i]);
     }
     int64_t n;
-    if (procs != NULL && (!parse_int(procs, &n) || n < 1 || n > SCENARIO_PROCS_MAX))
+    if (procs != NULL && (!parse_int(procs, &n) || n < 1 || n > PROCS_MAX))
         cli_die(EXIT_USAGE, "--procs: want numbers from 1 on, got '%s'", procs);
     if (procs != NULL)
         o->procs = (int32_t)n;

@@ -33,7 +33,6 @@ struct world_opts {
     const struct profile *profile;
     const struct program *program;
     int32_t procs;         /* GOMAXPROCS; 0: the release's default for this host */
-    int32_t procs_max;     /* the largest one that the program may set; 0: 64, or procs if larger */
     int64_t schedtrace_ns; /* GODEBUG=schedtrace; 0: none */
     bool scheddetail;
     /* The program's prints, and the SCHED lines; NULL: nowhere. */

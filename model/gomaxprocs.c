@@ -105,7 +105,7 @@ static enum opres runtime_GOMAXPROCS(struct g *gp)
     if (n == ret)
         return OP_DONE;
     if (n > rt->allp_cap) {
-        finding(FIND_LIMIT, "runtime.GOMAXPROCS: more Ps than the world has room for (procs_max)");
+        finding(FIND_LIMIT, "runtime.GOMAXPROCS: a simulated world has at most 65000 Ps");
         return OP_DONE;
     }
     gp->opval = n; /* in may be R[a] */

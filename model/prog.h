@@ -26,6 +26,9 @@ enum op {
     OPS
 };
 
+/* A P's id fits 16 bits of a record, and one value says "none". */
+enum { PROCS_MAX = 65000 };
+
 enum { NOREG = 255, OBJ_REG = -1, NREGS_MAX = 250, SELECT_CASES_MAX = 65535 };
 
 struct insn {

@@ -35,6 +35,28 @@ static void init_locks(void)
     lockInit(&rt->updateMaxProcsG.lock, lockRankUpdateMaxProcsG);
 }
 
+/* The largest GOMAXPROCS that the program may set; a computed one may be any. */
+static int64_t program_procs_max(const struct program *p)
+{
+    int64_t most = 0;
+    for (uint32_t pc = 0; pc < p->ncode; pc++) {
+        const struct insn *in = &p->code[pc];
+        if (in->op != OP_GOMAXPROCS)
+            continue;
+        int64_t n = in->b == NOREG ? in->imm : PROCS_MAX;
+        most = n > most ? n : most;
+    }
+    return most < PROCS_MAX ? most : PROCS_MAX;
+}
+
+static int32_t room_for_procs(const struct world_opts *o)
+{
+    int64_t room = 64, wanted[] = {o->procs, host_ncpu(), program_procs_max(o->program)};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        room = wanted[i] > room ? wanted[i] : room;
+    return (int32_t)room;
+}
+
 static void alloc_tables(int32_t procs_max)
 {
     size_t n = (size_t)procs_max, words = (n + 31) / 32;
@@ -60,7 +82,7 @@ static struct hostm *world_init(const struct world_opts *o, void **arg)
     rt->schedtrace_ns = o->schedtrace_ns;
     rt->scheddetail = o->scheddetail;
     rt->newprocs = o->procs;
-    alloc_tables(o->procs_max > o->procs ? o->procs_max : o->procs > 64 ? o->procs : 64);
+    alloc_tables(room_for_procs(o));
     rt->m0 = host_alloc(sizeof *rt->m0, 64);
     *arg = rt->m0;
     host_leave();

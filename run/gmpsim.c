@@ -126,7 +126,7 @@ int gmpsim_run_set(gmpsim_run *r, const char *name, uint64_t value)
         large = &r->o.until_ns;
     else
         return GMPSIM_BAD;
-    if ((small != NULL && value > SCENARIO_PROCS_MAX) ||
+    if ((small != NULL && value > PROCS_MAX) ||
         (large != NULL && value > INT64_MAX / 1000))
         return GMPSIM_BAD;
     if (small != NULL)

@@ -204,7 +204,7 @@ static void compile(struct cc *c)
     compile_rules(c, json_member(root, "rules"));
     compile_host(c, json_member(root, "host"));
     compile_seed(c, json_member(root, "seed"));
-    s->procs = (int32_t)json_int_or(doc, root, "procs", 0, 1, SCENARIO_PROCS_MAX);
+    s->procs = (int32_t)json_int_or(doc, root, "procs", 0, 1, PROCS_MAX);
     s->until_ns = json_duration_or(doc, root, "until", 0);
     if (s->until_ns == 0 && json_member(root, "until") != NULL)
         json_want(doc, json_member(root, "until"), "a time longer than 0");

@@ -41,7 +41,6 @@ static void build(void *arg)
     struct world_opts wo = {.profile = &j->prof,
                             .program = j->program,
                             .procs = j->procs,
-                            .procs_max = j->procs,
                             .print = take_print,
                             .arg = j};
     void *m0_arg;

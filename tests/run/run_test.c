@@ -186,3 +186,30 @@ TEST_CASE(Run, StopsAtTheTimeItWasGiven)
     run_free(&r);
     scenario_free(s);
 }
+
+/* A world has room for every GOMAXPROCS that its machine or its program asks for. */
+TEST_CASE(Run, AsManyPsAsTheMachineOrTheProgramWants)
+{
+    static const struct {
+        const char *text;
+        int32_t cpus, procs;
+    } rows[] = {
+        {"{\"name\": \"n\", \"why\": \"w\", \"main\": [{\"print\": \"a\"}]}", 65, 65},
+        {"{\"name\": \"n\", \"why\": \"w\", \"main\": [{\"print\": \"a\"}]}", 1024, 1024},
+        {"{\"name\": \"n\", \"why\": \"w\", \"main\": [{\"gomaxprocs\": 300}]}", 2, 300},
+        {"{\"name\": \"n\", \"why\": \"w\", \"main\": [{\"set\": \"n\", \"value\": 3000},"
+         " {\"gomaxprocs\": \"n\"}]}",
+         2, 3000},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct run_opts o;
+        struct failure f = {0};
+        struct scenario *s = load(rows[i].text, &o);
+        o.cpus = rows[i].cpus;
+        CHECK(run_all(&f, &r, &o));
+        CHECK_EQ(r.result.end, RUN_FINISHED);
+        CHECK_EQ(r.result.procs, rows[i].procs);
+        run_free(&r);
+        scenario_free(s);
+    }
+}
