@@ -63,6 +63,8 @@ static uint64_t run_world(const struct world *w, int release, struct run_result 
     o.period_us = 100000;
     if (!run_all(&f, &r, &o))
         cli_fail(&f);
+    if (r.result.end == END_LIMIT)
+        cli_die(EXIT_USAGE, "doctor: %s: %s", w->name, r.result.text);
     uint64_t fp = r.result.fingerprint;
     *out = r.result; /* numbers only: the pointers die with the run */
     run_free(&r);

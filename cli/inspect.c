@@ -53,6 +53,8 @@ static void look(struct inspect *in)
     run_end(&r);
     progress_end(&in->progress.p);
     uint64_t now_ps = !there ? r.result.now_ps : in->after_op > 0 ? in->op_ps : 0;
+    if (r.result.end == END_LIMIT)
+        cli_die(EXIT_USAGE, "%s", r.result.text);
     if (!there && in->at_ns + in->after_op > 0)
         fprintf(stderr, GMPSIM_NAME ": the run had ended before: %s\n", run_verdict(&r.result));
     (in->json ? look_print_json : look_print)(&in->what,

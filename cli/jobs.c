@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/progress.h"
+#include "sim/base/fail.h"
 #include "sim/base/alloc.h"
 
 enum { AT_ONCE_MAX = 256, LOOK_EVERY_MS = 250 };
@@ -42,7 +43,7 @@ static _Noreturn void child_main(const struct jobs *j, size_t index, int fd)
     void *result = x_alloc(j->size);
     bool ok = j->task(j->arg, index, result) && write_all(fd, result, j->size);
     fflush(NULL);
-    _exit(ok ? 0 : 1);
+    _exit(ok ? EXIT_CLEAN : EXIT_USAGE);
 }
 
 static bool start(const struct jobs *j, struct child *c, size_t index)
@@ -78,16 +79,19 @@ static bool receive(const struct jobs *j, struct child *c)
     return n == 0 || (n < 0 && errno != EINTR) || c->have == j->size;
 }
 
-static bool finish(const struct jobs *j, struct child *c)
+static int finish(const struct jobs *j, struct child *c)
 {
     int status;
     close(c->fd);
     while (waitpid(c->pid, &status, 0) < 0)
         if (errno != EINTR)
-            return false;
+            return EXIT_USAGE;
     if (WIFSIGNALED(status))
         fprintf(stderr, "gmpsim: task %zu was ended by signal %d\n", c->index, WTERMSIG(status));
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 && c->have == j->size;
+    if (!WIFEXITED(status))
+        return EXIT_USAGE;
+    return WEXITSTATUS(status) != EXIT_CLEAN || c->have == j->size ? WEXITSTATUS(status)
+                                                                   : EXIT_USAGE;
 }
 
 /* Or for the time to draw. */
@@ -111,30 +115,32 @@ static int limit(const struct jobs *j)
     return (size_t)n > j->count ? (int)j->count : (int)n;
 }
 
-bool jobs_run(struct jobs *j)
+int jobs_run(struct jobs *j)
 {
     struct child children[AT_ONCE_MAX];
     struct pollfd polls[AT_ONCE_MAX];
     int active = 0, most = limit(j);
     size_t next = 0, done = 0;
-    bool ok = true;
+    int status = EXIT_CLEAN;
     struct progress bar;
     progress_begin(&bar, j->what);
-    while (active > 0 || (ok && next < j->count)) {
-        while (ok && active < most && next < j->count) {
-            ok = start(j, &children[active], next);
-            if (ok) {
+    while (active > 0 || (status == EXIT_CLEAN && next < j->count)) {
+        while (status == EXIT_CLEAN && active < most && next < j->count) {
+            if (start(j, &children[active], next)) {
                 active++;
                 next++;
+            } else {
+                status = EXIT_USAGE;
             }
         }
         if (active == 0 || wait_for_any(children, active, polls) != 0)
-            return false;
+            return EXIT_USAGE;
         for (int i = active - 1; i >= 0; i--) {
             if (polls[i].revents == 0 || !receive(j, &children[i]))
                 continue;
-            if (!finish(j, &children[i]))
-                ok = false;
+            int ended = finish(j, &children[i]);
+            if (ended > status)
+                status = ended;
             children[i] = children[--active];
             done++;
         }
@@ -143,5 +149,5 @@ bool jobs_run(struct jobs *j)
                           j->count);
     }
     progress_end(&bar);
-    return ok;
+    return status;
 }

@@ -19,7 +19,8 @@ struct jobs {
     void *arg;
 };
 
-/* Runs all. False: a child failed or could not be started; a message is on stderr. */
-bool jobs_run(struct jobs *j);
+/* Runs all. EXIT_CLEAN, or the status with which a child ended; EXIT_USAGE if one was ended by a
+ * signal or could not be started. A message is on stderr then. */
+int jobs_run(struct jobs *j);
 
 #endif

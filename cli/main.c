@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
+
+#include "sim/base/alloc.h"
+
 static const struct verb verbs[] = {
 #define VERB(fn, name, args, what, more) {name, args, what, more, fn},
 #include "cli/verbs.def"
@@ -45,6 +49,8 @@ static int finish(int status)
 
 int main(int argc, char **argv)
 {
+    /* cJSON answers a lack of memory with NULL, and what is added to NULL is silently lost. */
+    cJSON_InitHooks(&(cJSON_Hooks){x_malloc, free});
     const char *word = argc > 1 ? argv[1] : NULL;
     if (word == NULL) {
         print_usage(stderr);

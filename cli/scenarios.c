@@ -9,6 +9,7 @@
 #include "cli/out.h"
 #include "cli/report.h"
 #include "scenarios/gengo.h"
+#include "scenarios/json.h"
 #include "sim/base/alloc.h"
 #include "sim/base/text.h"
 
@@ -63,15 +64,15 @@ static int list(const struct library *l, bool json)
 /* The whole file, from malloc. */
 static char *read_file(const char *path, size_t *size)
 {
-    char *text = NULL;
-    size_t room = 0;
+    char *text = x_malloc(JSON_SIZE_MAX + 1);
     FILE *in = fopen(path, "r");
-    ssize_t n = in != NULL ? getdelim(&text, &room, EOF, in) : -1;
+    *size = in != NULL ? fread(text, 1, JSON_SIZE_MAX + 1, in) : 0;
     if (in == NULL || ferror(in))
         cli_die(EXIT_USAGE, "%s: cannot be read", path);
+    if (*size > JSON_SIZE_MAX)
+        cli_die(EXIT_USAGE, "%s: longer than %d bytes", path, JSON_SIZE_MAX);
     fclose(in);
-    *size = n > 0 ? (size_t)n : 0;
-    return text;
+    return x_grow(text, *size);
 }
 
 static int show(const struct library *l, bool json)
@@ -118,7 +119,8 @@ static int gen_go(const struct library *l, bool json)
         cli_die(EXIT_USAGE, "the system has no more memory");
     if (!scenario_gen_go(&f, l->paths[0], text, size, out))
         cli_fail(&f);
-    fclose(out);
+    if (fclose(out) != 0 || go == NULL)
+        cli_die(EXIT_USAGE, "the system has no more memory");
     if (json)
         print_go(l->paths[0], go);
     else

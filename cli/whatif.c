@@ -42,7 +42,7 @@ static void split(struct axis *a, const char *name)
         a->values[a->count++] = NULL; /* the scenario's own */
         return;
     }
-    a->copy = strdup(a->given);
+    a->copy = x_strdup(a->given);
     for (char *save, *word = strtok_r(a->copy, ",", &save); word != NULL;
          word = strtok_r(NULL, ",", &save)) {
         if (a->count == AXIS_MAX)
@@ -451,8 +451,9 @@ int verb_whatif(const struct verb *v, int argc, char **argv)
                      .what = "whatif",
                      .task = run_cell,
                      .arg = &g};
-    if (!jobs_run(&j))
-        cli_die(EXIT_INTERNAL, "whatif: a run failed");
+    int ran = jobs_run(&j);
+    if (ran != EXIT_CLEAN)
+        cli_die(ran, "whatif: a run failed");
     if (g.json)
         print_json(&g, j.results, size);
     else

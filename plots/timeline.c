@@ -386,7 +386,8 @@ static void draw(struct timeline *t, const char *unit, int stalls)
     static const char *const layers[] = {"solid 1", "solid 1", "transparent solid 0.7", "solid 1"};
     struct plot *p = t->p;
     axes(t, unit);
-    fflush(t->texts);
+    if (fflush(t->texts) != 0)
+        plot_fail(p, "the system has no more memory");
     fwrite(t->text, 1, t->text_size, p->gp);
     for (int i = 0; i < 4; i++)
         fprintf(p->gp,

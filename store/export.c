@@ -205,7 +205,7 @@ struct export *export_open(struct failure *f, const char *path, enum export_kind
         return NULL;
     }
     struct export *e = x_alloc(sizeof *e);
-    *e = (struct export){.out = out, .path = strdup(path), .kind = kind, .program = program};
+    *e = (struct export){.out = out, .path = x_strdup(path), .kind = kind, .program = program};
     gtable_init(&e->gs, sizeof(struct drawn_g));
     if (out != stdout) {
         e->buffer = x_alloc(BUFFER);

@@ -203,7 +203,7 @@ struct store *store_open(struct failure *f, const char *path, enum store_mode mo
         return NULL;
     struct store *s = x_alloc(sizeof *s);
     struct failure inner = {0};
-    s->path = strdup(path);
+    s->path = x_strdup(path);
     bool ok = open_as(s, &inner, path, mode);
     int code = sqlite3_errcode(s->db) & 0xff;
     if (!ok && mode == STORE_READ && (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) &&

@@ -1,27 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/base/alloc.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/base/fail.h"
 
+static x_failed_fn *on_failure;
+static void *on_failure_arg;
+
+void x_on_failure(x_failed_fn *fn, void *arg)
+{
+    on_failure = fn;
+    on_failure_arg = arg;
+}
+
+/* write and _Exit: stdio may want memory itself, and we may be on the stack of a coroutine. */
+_Noreturn void x_failed(void)
+{
+    static const char text[] =
+        "gmpsim: the system has no more memory; a smaller --memory, --until or"
+        " number of runs needs less\n";
+    if (on_failure != NULL)
+        on_failure(on_failure_arg);
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _Exit(EXIT_USAGE);
+    _Exit(EXIT_USAGE);
+}
+
 static void *checked(void *p)
 {
-    if (p == NULL) {
-        fputs("gmpsim: the system has no more memory\n", stderr);
-        exit(EXIT_USAGE);
-    }
+    if (p == NULL)
+        x_failed();
     return p;
 }
 
 void *x_alloc(size_t size) { return checked(calloc(1, size != 0 ? size : 1)); }
+
+void *x_malloc(size_t size) { return checked(malloc(size != 0 ? size : 1)); }
 
 void *x_grow(void *p, size_t size) { return checked(realloc(p, size != 0 ? size : 1)); }
 
 char *x_strdup(const char *text)
 {
     size_t size = strlen(text) + 1;
-    return memcpy(x_alloc(size), text, size);
+    return memcpy(x_malloc(size), text, size);
 }

@@ -3,13 +3,24 @@
 #define GMPSIM_SIM_BASE_ALLOC_H
 
 /* Memory of whoever stands beside a world: the analysis, the store, the command. A world itself has
- * its arena. */
+ * its arena.
+ *
+ * None of these returns NULL. Without memory x_failed is called: it tells the handler, which must
+ * not come back (the library jumps to where the call came from); without a handler it prints a line
+ * and ends the process with EXIT_USAGE, as a lack of memory is nobody's mistake but the machine's.
+ * Structures are as they were before the call that failed. */
 
 #include <stddef.h>
 
-/* malloc, realloc and strdup that end the process with a message in place of returning NULL. */
-void *x_alloc(size_t size);
+void *x_alloc(size_t size); /* zeros */
 void *x_grow(void *p, size_t size);
 char *x_strdup(const char *text);
+/* For those that want malloc's shape: cJSON's hooks. */
+void *x_malloc(size_t size);
+
+typedef void x_failed_fn(void *arg);
+/* NULL: the default. */
+void x_on_failure(x_failed_fn *fn, void *arg);
+_Noreturn void x_failed(void);
 
 #endif

@@ -112,6 +112,13 @@ static int commit(struct arena *a, size_t want)
     return 0;
 }
 
+int arena_commit(struct arena *a, size_t size, struct failure *f)
+{
+    if (size <= a->committed || commit(a, size < a->limit ? size : a->limit) == 0)
+        return 0;
+    return fail(f, a->failure.code, "%s", a->failure.text);
+}
+
 void *arena_alloc_slow_(struct arena *a, size_t size, size_t align)
 {
     if (align == 0 || (align & (align - 1)) != 0 || align > PAGE)

@@ -54,6 +54,9 @@ struct arena {
 /* Reserves limit bytes for data plus stacks_size bytes of address space for stacks.
  * 0 or a negative fail code. */
 int arena_init(struct arena *a, size_t limit, size_t stacks_size, struct failure *f);
+/* Asks the system now for the first `size` bytes, or as many as the limit allows: until those are
+ * used up no allocation fails. 0 or a negative fail code. */
+int arena_commit(struct arena *a, size_t size, struct failure *f);
 void arena_release(struct arena *a);
 
 /* Gives everything back but keeps the reservation: the next world starts as after arena_init. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "sim/base/alloc.h"
+
 enum { SAMPLES_MIN = 64 };
 
 void hist_init(struct hist *h, struct arena *a, uint32_t samples_max)
@@ -67,7 +69,7 @@ static void go_fine(struct hist *h)
         return;
     h->fine = arena_array(h->arena, uint64_t, HIST_FINE_BINS);
     if (!h->fine)
-        throw("hist: the world went on without memory");
+        x_failed();
     for (uint32_t i = 0; i < h->samples_count; i++)
         h->fine[fine_bin(h->samples[i])]++;
     h->samples_count = 0;
@@ -82,7 +84,7 @@ static void samples_grow(struct hist *h)
         capacity = h->samples_max;
     int64_t *samples = arena_array(h->arena, int64_t, capacity);
     if (!samples)
-        throw("hist: the world went on without memory");
+        x_failed();
     if (h->samples_count)
         memcpy(samples, h->samples, h->samples_count * sizeof *samples);
     h->samples = samples;

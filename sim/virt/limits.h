@@ -12,6 +12,7 @@
 #define VM_MEMORY_DEFAULT    (UINT64_C(8) << 30)
 #define VM_MEMORY_MAX        (UINT64_C(1) << 40)
 #define VM_MEMORY_MIN        (UINT64_C(1) << 20)
+#define VM_MEMORY_FIRST      (UINT64_C(2) << 20) /* more than any world has before it runs */
 #define VM_NCPU_SHOWN_MAX    65536
 #define VM_QUOTA_MIN_US      1000                /* as Linux */
 #define VM_QUOTA_MAX_US      INT64_C(1000000000) /* a thousand CPUs for the longest period */

@@ -191,6 +191,9 @@ bool vm_init(struct failure *f, const struct vm_opts *opts)
     if (arena_init(&w->arena, o.memory_max, stacks, f) != 0)
         return false;
     arena_on_fail(&w->arena, vm_limit_, NULL);
+    /* What is made before the world runs cannot be told that there is no memory. */
+    if (arena_commit(&w->arena, VM_MEMORY_FIRST, f) != 0)
+        goto fail_arena;
     if (stackpool_init(&w->stacks, &w->arena, STACK_SIZE_DEFAULT, o.threads_max, f) != 0)
         goto fail_arena;
     init_hot(&o);
@@ -216,7 +219,7 @@ void vm_free(void)
     event_log_flush(&vm_log_);
     munmap(w->lines, lines_size());
     for (uint32_t i = 0; i < w->threads; i++)
-        if (w->thread[i])
+        if (w->thread[i] && w->thread[i]->coro.stack) /* else the system had no stack for it */
             stackpool_end(&w->stacks, &w->thread[i]->coro);
     for (struct vm_thread *t = w->dead; t; t = t->next)
         stackpool_end(&w->stacks, &t->coro);

@@ -207,7 +207,7 @@ TEST_CASE(Run, AsManyPsAsTheMachineOrTheProgramWants)
         struct scenario *s = load(rows[i].text, &o);
         o.cpus = rows[i].cpus;
         CHECK(run_all(&f, &r, &o));
-        CHECK_EQ(r.result.end, RUN_FINISHED);
+        CHECK_EQ(r.result.end, END_STOPPED);
         CHECK_EQ(r.result.procs, rows[i].procs);
         run_free(&r);
         scenario_free(s);
