@@ -93,6 +93,7 @@ static void on_each(const struct run_opts *base, void (*check)(const struct run_
     o.explore = &e;
     strategy_random_init(&random, 3, 1);
     check(&o);
+    run_free(&r); /* while its strategy lives */
 }
 
 TEST_CASE(Hosts, AProgramFinishesTheSameOnEach)
