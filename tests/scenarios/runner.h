@@ -9,7 +9,8 @@
 /* What the runs of one scenario came to. */
 struct verdict {
     int runs, complaints;
-    char text[4096]; /* the complaints, a line each */
+    uint64_t fingerprint; /* of all of them together: FNV-1a over theirs, as runs.py does it */
+    char text[4096];      /* the complaints, a line each */
 };
 
 /* On that release, 0: on every profile that the scenario lists. out, if any, gets the prints of

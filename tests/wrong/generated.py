@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tries generated mutants of model/ against the tests of the model on the virtual host.
+
+    generated.py BUILD --sample N [--seed S]     N of them, drawn from S (default: 1)
+    generated.py BUILD --all                     all; goes on where it was ended
+    generated.py BUILD --match TEXT ...          those whose name contains each TEXT
+    generated.py BUILD --one NAME                one, and what the test that fails says
+    generated.py BUILD --table                   the table of what --all has found so far
+
+BUILD is a configured build folder. What a mutant is: generate.py. How one is tried: runner.c; a
+program holds up to 250 of them, so that the model is compiled once for each 250.
+
+survivors_generated.tsv names those that no test notices, each with a reason. The exit status is 1
+if more than 3 of 100 survive that have no reason there.
+
+    --most N     in place of 3
+    -j JOBS      at once (default: as many as there are CPUs)
+    -s SECONDS   only the quick cases, which together take so long (default: 4; --all: 0, all cases)
+    --identical  compile each survivor alone: one whose code is that of the model is no mutant
+"""
+import hashlib
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import generate  # noqa: E402
+
+MODEL = os.path.join(HERE, "..", "..", "model")
+BATCH = 250
+KINDS = ("twice", "plus", "edge", "not", "drop", "release")
+
+
+def die(text):
+    sys.exit("generated.py: " + text)
+
+
+def quietly(command, **more):
+    r = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+    if r.returncode != 0:
+        die(" ".join(command) + ":\n" + r.stdout[-4000:])
+
+
+class Tries:
+    """Mutants against tests, in batches."""
+
+    def __init__(self, build, jobs, seconds):
+        self.build, self.jobs, self.seconds = build, jobs, seconds
+        self.files = generate.read_model(MODEL)
+        self.mutants = generate.all_mutants(self.files)
+        self.out = os.path.join(build, "tests", "wrong", "gen")
+
+    def program(self, mutants):
+        generate.write(self.files, mutants, self.out)
+        quietly(["cmake", "--build", self.build, "--target", "wrong_runner", "--parallel",
+                 str(self.jobs), "--", "--quiet"])
+
+    def run(self, count, more=()):
+        command = [os.path.join(self.build, "bin", "wrong_runner"), str(count), "-j",
+                   str(self.jobs), "-s", str(self.seconds)]
+        return subprocess.run(command + list(more), stdout=subprocess.PIPE, text=True,
+                              cwd=os.path.join(HERE, "..", ".."))
+
+    def batch(self, mutants):
+        """Yields (mutant, how, case, ms)."""
+        self.program(mutants)
+        r = self.run(len(mutants))
+        if r.returncode != 0:
+            die("the model as it is fails")
+        for line in r.stdout.splitlines():
+            number, how, case, ms = line.split("\t")
+            yield mutants[int(number) - 1], how, case, int(ms)
+
+    def is_identical(self, m):
+        """The object of the model with this mutant and no other is that of the model."""
+        generate.write(self.files, [m], self.out)
+        codes = []
+        for fixed in (0, 1):
+            obj = os.path.join(self.out, f"one{fixed}.o")
+            for source in ("model.c", "profile.c", "prog.c"):
+                quietly(["gcc", "-std=c11", "-O2", "-w", f"-DWRONG_FIXED={fixed}", "-DCORE=core_virt",
+                         '-DCORE_NAME="virt"', "-DGMPSIM_CORO_ASM", "-include",
+                         os.path.join(self.out, "wrong.h"), "-I", self.out, "-I",
+                         os.path.join(self.out, "model"), "-I",
+                         os.path.join(HERE, "..", "..", "sim", "virt"), "-I",
+                         os.path.join(HERE, "..", ".."), "-frandom-seed=1", "-c",
+                         os.path.join(self.out, "model", source), "-o", obj])
+                with open(obj, "rb") as f:
+                    codes.append(hashlib.sha256(f.read()).digest())
+        return codes[:3] == codes[3:]
+
+
+# ---- what is known ----
+
+def read_survivors():
+    """[(pattern of a name, reason)]; a column that is * is any."""
+    out = []
+    with open(os.path.join(HERE, "survivors_generated.tsv"), encoding="utf-8") as f:
+        for line in f:
+            if line.startswith("#") or not line.strip():
+                continue
+            fields = line.rstrip("\n").split("\t")
+            if len(fields) != 6:
+                die(f"survivors_generated.tsv: want 6 fields: {line!r}")
+            out.append((fields[:5], fields[5]))
+    return out
+
+
+def is_named(mutant, survivors):
+    name = mutant.name().split("\t")
+    return any(all(p in ("*", n) for p, n in zip(pattern, name)) for pattern, _ in survivors)
+
+
+def draw(mutants, n, seed):
+    """n of them, by the hash of seed and name: a mutant more or less moves no other one."""
+    return sorted(sorted(mutants, key=lambda m: hashlib.sha256(
+        f"{seed}\t{m.name()}".encode()).digest())[:n], key=lambda m: m.number)
+
+
+# ---- results ----
+
+def kind_of(kind):
+    return "release" if kind[-1] in "+-" else kind
+
+
+COLUMNS = ("by-test", "by-runs", "survive")
+
+
+def column_of(how):
+    return {"survives": "survive", "unreached": "survive", "differs": "by-runs"}.get(how, "by-test")
+
+
+def print_table(results):
+    """results: [(file, kind, how)]. by-test: a test fails, crashes or does not end; by-runs: none
+    does, but tests/scenarios/runs.tsv has other runs."""
+    rows = {}
+    for file, kind, how in results:
+        for key in (file, "all"):
+            row = rows.setdefault(key, dict.fromkeys(("mutants",) + COLUMNS, 0))
+            row["mutants"] += 1
+            row[column_of(how)] += 1
+    print("%-18s %8s" % ("file", "mutants") + "".join("%10s" % c for c in COLUMNS) + "        %")
+    for file, row in sorted(rows.items(), key=lambda x: (x[0] == "all", x[0])):
+        print("%-18s %8d" % (file, row["mutants"]) + "".join("%10d" % row[c] for c in COLUMNS) +
+              "%9.1f" % (100 * row["survive"] / row["mutants"]))
+
+
+def judge(tries, results, identical, most):
+    survivors = read_survivors()
+    same, unnamed, survived = 0, [], 0
+    for m, how, _, _ in results:
+        if how not in ("survives", "unreached"):
+            continue
+        if identical and tries.is_identical(m):
+            print("identical\t" + m.name())
+            same += 1
+            continue
+        survived += 1
+        if not is_named(m, survivors):
+            unnamed.append((m, how))
+    for m, how in unnamed:
+        print(f"{how}\t{m.name()}")
+    count = len(results) - same
+    print(f"{count} mutants, {count - survived} noticed, {survived} survive "
+          f"({100 * survived / max(count, 1):.1f} %), {len(unnamed)} of them without a reason")
+    return 1 if len(unnamed) * 100 > most * count else 0
+
+
+def whole(tries, path):
+    """All mutants; one line each in path, which is where an earlier try stopped."""
+    done = set()
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            done = {"\t".join(line.split("\t")[:5]) for line in f if line.endswith("\n")}
+    todo = [m for m in tries.mutants if m.name() not in done]
+    # every so-many-th: a batch has some of each file, and few inside each other
+    batches = max(1, (len(todo) + BATCH - 1) // BATCH)
+    for i in range(batches):
+        with open(path, "a", encoding="utf-8") as f:
+            for m, how, case, ms in tries.batch(todo[i::batches]):
+                f.write(f"{m.name()}\t{how}\t{case}\t{ms}\n")
+        print(f"{i + 1} of {batches} programs", file=sys.stderr)
+
+
+def read_whole(tries, path):
+    by_name = {m.name(): m for m in tries.mutants}
+    out = []
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            fields = line.rstrip("\n").split("\t")
+            m = by_name.get("\t".join(fields[:5]))
+            if m is not None:
+                out.append((m, fields[5], fields[6], int(fields[7])))
+    return out
+
+
+def main(args):
+    if len(args) < 2:
+        sys.exit(__doc__)
+    def option(name, default):
+        if name not in args:
+            return default
+        value = args[args.index(name) + 1]
+        del args[args.index(name):args.index(name) + 2]
+        return value
+    jobs = int(option("-j", os.cpu_count()))
+    sample, seed = int(option("--sample", 0)), option("--seed", "1")
+    seconds = int(option("-s", 0 if "--all" in args else 4))
+    one, most = option("--one", None), float(option("--most", 3))
+    identical = "--identical" in args
+    tries = Tries(args[0], jobs, seconds)
+    path = os.path.join(args[0], "tests", "wrong", "generated.tsv")
+    if one is not None:
+        chosen = [m for m in tries.mutants if m.name().replace("\t", " ") == " ".join(one.split())]
+        if not chosen:
+            die("no such mutant")
+        tries.program(chosen[:1])
+        print(tries.run(1, ["-o", "1"]).stdout, end="")
+        return 0
+    if "--all" in args or "--table" in args:
+        if "--all" in args:
+            whole(tries, path)
+        results = read_whole(tries, path)
+    else:
+        chosen = tries.mutants
+        if "--match" in args:
+            texts = args[args.index("--match") + 1:]
+            chosen = [m for m in chosen if all(t in m.name() for t in texts)]
+        elif sample:
+            chosen = draw(chosen, sample, seed)
+        else:
+            die("what? see its text")
+        results = []
+        batches = max(1, (len(chosen) + BATCH - 1) // BATCH)
+        for i in range(batches):
+            results += tries.batch(chosen[i::batches])
+    results.sort(key=lambda r: r[0].number)
+    print_table([(m.file, m.kind, how) for m, how, _, _ in results])
+    return judge(tries, results, identical, most)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
