@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares the runs of the library with runs.tsv, so that no run changes without somebody's knowing.
+"""Compares the runs of the library with runs.tsv, so that none changes unnoticed.
 
     runs.py GMPSIM            says which scenarios run otherwise than runs.tsv has it
     runs.py GMPSIM --write    writes runs.tsv

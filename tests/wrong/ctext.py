@@ -12,7 +12,8 @@ TOKEN = re.compile(r"""
     (?P<str>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*') |
     (?P<num>0[xX][0-9a-fA-F]+[uUlL]*|\d+[uUlL]*) |
     (?P<id>[A-Za-z_]\w*) |
-    (?P<op>\.\.\.|<<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%&|^~!<>=?:;,.(){}\[\]])
+    (?P<op>\.\.\.|<<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|
+        [-+*/%&|^~!<>=?:;,.(){}\[\]])
     """, re.X | re.S | re.M)
 
 TYPES = re.compile(r"^(?:u?int\d+_t|u?intptr_t|size_t|struct|enum|union|const|volatile|static|"
@@ -399,7 +400,8 @@ class Reader:
             return Node("str", start, self.end())
         if self.kind() == "id":
             return Node("id", start, self.take().end, self.peek(-1))
-        raise Unread(f"line {self.text.count(chr(10), 0, start) + 1}: {self.peek()!r} in an expression")
+        line = self.text.count("\n", 0, start) + 1
+        raise Unread(f"line {line}: {self.peek()!r} in an expression")
 
     def postfix(self, node):
         while True:

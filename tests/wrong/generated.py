@@ -81,8 +81,8 @@ class Tries:
         for fixed in (0, 1):
             obj = os.path.join(self.out, f"one{fixed}.o")
             for source in ("model.c", "profile.c", "prog.c"):
-                quietly(["gcc", "-std=c11", "-O2", "-w", f"-DWRONG_FIXED={fixed}", "-DCORE=core_virt",
-                         '-DCORE_NAME="virt"', "-DGMPSIM_CORO_ASM", "-include",
+                quietly(["gcc", "-std=c11", "-O2", "-w", f"-DWRONG_FIXED={fixed}",
+                         "-DCORE=core_virt", '-DCORE_NAME="virt"', "-DGMPSIM_CORO_ASM", "-include",
                          os.path.join(self.out, "wrong.h"), "-I", self.out, "-I",
                          os.path.join(self.out, "model"), "-I",
                          os.path.join(HERE, "..", "..", "sim", "virt"), "-I",
