@@ -181,6 +181,15 @@ static void print_head(FILE *to, const struct machine *m, const struct run_opts 
     fprintf(to, "   seed %" PRIu64 "   threads %" PRIu32 "\n", o->seed, r->threads);
 }
 
+/* Who takes locks or waits for others may meet them in an order that this run did not have. */
+static bool meets_others(const struct program *p)
+{
+    for (uint32_t i = 0; i < p->ncode; i++)
+        if (p->code[i].op == OP_LOCK || p->code[i].op == OP_RLOCK || p->code[i].op == OP_WLOCK)
+            return true;
+    return false;
+}
+
 void report_text(FILE *to, const struct machine *m, const struct run_opts *o,
                  const struct run_result *r, const struct complaints *c)
 {
@@ -193,4 +202,7 @@ void report_text(FILE *to, const struct machine *m, const struct run_opts *o,
     print_left(to, r);
     fprintf(to, "\nfingerprint %016" PRIx64 "\nrepeat: " GMPSIM_NAME " run %s\n", r->fingerprint,
             machine_line(m, o, line, sizeof line));
+    if (report_status(r, c) == EXIT_CLEAN && r->end == END_STOPPED &&
+        meets_others(&m->scenario->program))
+        fprintf(to, "this is one schedule; `" GMPSIM_NAME " explore %s` searches\n", m->file);
 }

@@ -717,6 +717,7 @@ static inline void interp(struct m *mp, struct g *gp)
         called = is_call(in->op);
         if (called && a_load_rlx(&gp->stackguard0) != GUARD_NORMAL && newstack(gp) == OP_MCALL)
             return; /* the instruction runs when the G comes back */
+        turn_point();
         gp->pc++;
         if (in->op == OP_CALL)
             call(gp, in);

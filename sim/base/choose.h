@@ -122,6 +122,22 @@ struct strategy_random {
 };
 void strategy_random_init(struct strategy_random *r, uint64_t seed, uint64_t runs_max);
 
+/* PCT, see pct.c. */
+enum { PCT_DEPTH_MAX = 32, FRESH_PERMILLE = 500 };
+struct strategy_pct {
+    struct strategy s;
+    uint64_t seed, runs_max, run;
+    uint32_t depth;
+    uint64_t longest, asked; /* questions of who goes on: of the longest run, of this one */
+    struct evenly random;
+    uint32_t priority[OPTIONS_MAX]; /* 0: not drawn yet */
+    uint64_t change[PCT_DEPTH_MAX];
+};
+void strategy_pct_init(struct strategy_pct *p, uint64_t seed, uint64_t runs_max, uint32_t depth);
+
+/* An even answer; 0 in fresh_permille of the cases where another one is strange. */
+uint32_t random_answer(struct evenly *e, const struct choice *c, uint32_t fresh_permille);
+
 /* Exhaustive, depth first, by running again from the start with a longer common prefix. */
 struct dfs_frame {
     uint32_t kind_n, pick;

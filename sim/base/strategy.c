@@ -71,16 +71,15 @@ static bool random_begin(struct strategy *s)
     return true;
 }
 
-static uint32_t random_pick(struct strategy *s, const struct choice *c)
+uint32_t random_answer(struct evenly *e, const struct choice *c, uint32_t fresh_permille)
 {
-    struct strategy_random *r = (struct strategy_random *)s;
-    uint64_t x = evenly_next(&r->evenly);
+    uint64_t x = evenly_next(e);
 
     switch (c->kind) {
     case CHOICE_LOAD:
     case CHOICE_STORE:
     case CHOICE_FAULT:
-        if ((x & 0xffff) * 1000 >> 16 < r->fresh_permille)
+        if ((x & 0xffff) * 1000 >> 16 < fresh_permille)
             return 0;
         break;
     case CHOICE_THREAD:
@@ -92,13 +91,20 @@ static uint32_t random_pick(struct strategy *s, const struct choice *c)
     return evenly_below(x, c->n);
 }
 
+static uint32_t random_pick(struct strategy *s, const struct choice *c)
+{
+    struct strategy_random *r = (struct strategy_random *)s;
+
+    return random_answer(&r->evenly, c, r->fresh_permille);
+}
+
 void strategy_random_init(struct strategy_random *r, uint64_t seed, uint64_t runs_max)
 {
     *r = (struct strategy_random){
         .s = {"random", false, &r->evenly, random_begin, random_pick, nothing_end},
         .seed = seed,
         .runs_max = runs_max,
-        .fresh_permille = 500,
+        .fresh_permille = FRESH_PERMILLE,
     };
 }
 

@@ -55,6 +55,7 @@ struct ex_ready {
 };
 
 struct ex {
+    /* ---- of the world: kept and put back by again.c, from here ... ---- */
     struct ex_thread *cur; /* NULL outside every thread */
     uint64_t order; /* when the last operation happened: nothing happens before it any more */
     uint64_t due;   /* the earliest timed event, NEVER */
@@ -63,44 +64,48 @@ struct ex {
     struct answer *at, *end;
     struct ex_thread *next;
     struct answer of_able_0; /* the answer 0 to the question who of the able goes on */
-    struct evenly *evenly;   /* of the strategy */
     uint32_t able_count;     /* threads that could run, by id; twice, so that they are read round */
     struct ex_thread *able[2 * EX_THREADS_MAX];
     uint8_t able_id[2 * EX_THREADS_MAX];
     struct answer *dealt; /* where dealing began */
     uint64_t steps;       /* before that */
     bool quiet;           /* nothing but the able threads to choose from, see settle() */
-    bool always_slow;     /* never quiet */
-    bool wants_time;
+    bool poll_broken;
     uint64_t seq;
-    struct choice of_able; /* the question when it is quiet */
-    size_t answers_soft;   /* more answers than this: cut at the next point */
+    uint64_t late; /* ps by which time jumped over threads that could have run */
+    struct ex_thread
+        *lender; /* on whose stack a callback of the environment runs; NULL: the main one */
+    struct stackpool stacks;
+    struct rng seeds;
+    uint32_t timer_count, ready_count;
+    int thread_count;
+    /* ---- ... to here, and of these three as many as there are ---- */
+    struct ex_thread threads[EX_THREADS_MAX];
+    struct ex_timer timers[EX_EVENTS_MAX]; /* unordered */
+    struct ex_ready ready[EX_READY_MAX];
+
+    struct evenly *evenly; /* of the strategy */
+    bool always_slow;      /* never quiet */
+    bool wants_time;
+    bool starting, paused;      /* in the common beginning; at its end */
+    struct ex_thread *at_start; /* who had come to the end of the common beginning */
+    struct choice of_able;      /* the question when it is quiet */
+    size_t answers_soft;        /* more answers than this: cut at the next point */
     struct ex_event *trace;
     size_t trace_count, trace_max;
     unsigned bits[OP_COUNT];
 
     struct ex_opts o;
     struct chooser ch;
-    struct ex_thread threads[EX_THREADS_MAX];
-    int thread_count;
     struct coro main;
     jmp_buf out; /* leaves ex_run from the main stack */
-    struct ex_thread
-        *lender; /* on whose stack a callback of the environment runs; NULL: the main one */
     uint64_t until;
     uint64_t events[EV_COUNT];
     struct event_rec *records; /* EVENT_BATCH_COUNT of them; NULL without a sink */
     size_t record_count;
     uint64_t record_time; /* of the last one */
     struct arena arena;
-    struct stackpool stacks;
     size_t arena_mark;
-    struct ex_timer timers[EX_EVENTS_MAX]; /* unordered */
-    uint32_t timer_count;
-    struct ex_ready ready[EX_READY_MAX];
-    uint32_t ready_count;
-    bool poll_broken;
-    struct rng seeds;
 
     enum world_end why;
     const char *text;
@@ -138,6 +143,10 @@ uint32_t ex_choose_(const struct choice *c);
 static inline void ex_spend_(uint64_t ps) { ex_hot.now += ps; }
 void ex_due_update_(void);
 void ex_records_flush_(void);
+/* A new run of the world that is there, with these answers. False: there are no more. */
+bool ex_take_over_(struct strategy *s);
+/* The stacks of threads from this one on are free. */
+void ex_end_threads_(int from);
 /* Something that is no atomic, into the trace. */
 void ex_note_other_(int tid, enum ex_op op, const void *addr, uint64_t value);
 static inline void ex_note_(int tid, enum ex_op op, const void *addr, uint64_t value)

@@ -183,6 +183,16 @@ static uint32_t timed_answer(uint32_t threads, uint32_t n)
     return ex.due <= best_at ? n : best; /* n: time comes first, see next_option */
 }
 
+/* May time jump to the next timed event though threads could run? They are late then, and who says
+ * by how much that may be in one run at most is the caller. */
+static bool may_be_late(void)
+{
+    uint64_t most = ex.o.late_max_ns == 0 ? NEVER : (uint64_t)ex.o.late_max_ns * 1000;
+
+    return ex.o.eager_clock && !ex.starting &&
+           (ex.due <= ex.order || ex.due - ex.order <= most - ex.late);
+}
+
 /* Which option happens. */
 static int next_option(struct ex_thread *me)
 {
@@ -192,7 +202,7 @@ static int next_option(struct ex_thread *me)
     c.kind = mm.pending != 0 ? CHOICE_FLUSH : CHOICE_THREAD;
     for (uint64_t rest = mm.pending; rest != 0; rest &= rest - 1)
         option[n++] = (uint8_t)(OPTION_FLUSH + __builtin_ctzll(rest));
-    if (ex.due != NEVER && (n == 0 || ex.o.eager_clock)) {
+    if (ex.due != NEVER && (n == 0 || may_be_late())) {
         option[n++] = OPTION_CLOCK;
         c.clock = true;
     }
@@ -272,9 +282,11 @@ static struct ex_thread *next_thread(struct ex_thread *me)
             ex.why = END_TIME;
             return NULL;
         }
-        if (o == OPTION_CLOCK)
+        if (o == OPTION_CLOCK) {
+            if (ex.able_count > 0 && ex.due > ex.order)
+                ex.late += ex.due - ex.order;
             fire_one();
-        else
+        } else
             flush(o - OPTION_FLUSH);
         if (ex.ch.count > ex.answers_soft) {
             ex.why = END_LIMIT;
@@ -685,16 +697,18 @@ bool ex_init(struct failure *f, const struct ex_opts *o)
     return true;
 }
 
-static void end_threads(void)
+void ex_end_threads_(int from)
 {
-    for (int i = 0; i < ex.thread_count; i++)
+    for (int i = from; i < ex.thread_count; i++)
         stackpool_end(&ex.stacks, &ex.threads[i].coro);
-    ex.thread_count = 0;
+    if (ex.thread_count > from)
+        ex.thread_count = from;
 }
 
 void ex_free(void)
 {
-    end_threads();
+    ex_forget();
+    ex_end_threads_(0);
     release_faults();
     throw_set_reporter(NULL, NULL);
     arena_release(&ex.arena);
@@ -724,12 +738,11 @@ static void arena_clear(void)
 /* Back to an empty world. */
 static void world_reset(void)
 {
-    end_threads();
+    ex_end_threads_(0);
     arena_clear();
-    mm_reset(ex.o.memory, ex.o.ctrl, &ex.ch);
     ex.cur = ex.lender = NULL;
     memset(ex.events, 0, sizeof(ex.events));
-    ex_hot.now = ex.order = ex.steps = ex.seq = 0;
+    ex_hot.now = ex.order = ex.steps = ex.seq = ex.late = 0;
     ex.able_count = 0;
     ex.at = NULL;
     ex.due = NEVER;
@@ -737,6 +750,22 @@ static void world_reset(void)
     ex.timer_count = ex.ready_count = ex.name_count = 0;
     ex.poll_broken = false;
     rng_init(&ex.seeds, ex.o.seed, RNG_SCHED, 0);
+    fp_init(&ex_hot.fp);
+}
+
+bool ex_take_over_(struct strategy *s)
+{
+    const enum mm_kind memory = ex.starting ? MM_SC : ex.o.memory;
+    if (!s->begin(s))
+        return false;
+    ex_unsettle_(); /* a draw that was dealt is the other strategy's */
+    ex.ch.strategy = s;
+    ex.wants_time = s->wants_time;
+    ex.evenly = s->evenly;
+    ex.always_slow = s->wants_time || memory >= MM_ARM || ex.until != NEVER || ex.o.check != NULL;
+    ex_hot.plain = memory == MM_SC && ex.trace == NULL;
+    ex_hot.turns = ex.starting;
+    mm_reset(memory, ex.o.ctrl, &ex.ch);
     ex.ch.count = 0;
     ex.trace_count = 0;
     ex.why = END_DONE;
@@ -745,18 +774,13 @@ static void world_reset(void)
     ex.ender = -1;
     ex.record_count = 0;
     ex.record_time = 0;
-    fp_init(&ex_hot.fp);
+    return true;
 }
 
 bool ex_begin(struct strategy *s)
 {
-    ex.ch.strategy = s;
-    ex.wants_time = s->wants_time;
-    ex.evenly = s->evenly;
-    ex.always_slow = s->wants_time || ex.o.memory >= MM_ARM || ex.until != NEVER ||
-                     ex.o.check != NULL;
-    ex_hot.plain = ex.o.memory == MM_SC && ex.trace == NULL;
-    if (!s->begin(s))
+    ex.starting = ex.paused = false;
+    if (!ex_take_over_(s))
         return false;
     world_reset();
     return true;
@@ -768,10 +792,41 @@ void ex_until(uint64_t ps)
     ex.always_slow |= ps != NEVER;
 }
 
+bool ex_begin_start(struct strategy *s)
+{
+    ex.starting = true;
+    ex.paused = false;
+    if (!ex_take_over_(s))
+        return false;
+    world_reset();
+    return true;
+}
+
+/* A goroutine is about to do the first thing that the program says: the common beginning is over.
+ */
+void ex_turn_point_(void)
+{
+    struct ex_thread *me = ex.cur;
+
+    if (!ex.starting)
+        return;
+    ex_hot.turns = false;
+    if (ex.o.settle_ns > 0) /* it computes, and the others do what they were about to */
+        ex_wait_(WAIT_BURST, ex_hot.now + (uint64_t)ex.o.settle_ns * 1000);
+    ex.starting = false;
+    ex.paused = true;
+    ex.at_start = me;
+    ex_unsettle_();
+    switch_out(me);
+    ex_unsettle_(); /* somebody else answers now */
+}
+
 enum world_end ex_run(void)
 {
     ex.running = true;
-    struct ex_thread *t = setjmp(ex.out) == 0 ? next_thread(NULL) : NULL;
+    struct ex_thread *const first = ex.paused ? ex.at_start : NULL;
+    ex.paused = false;
+    struct ex_thread *t = setjmp(ex.out) != 0 ? NULL : first != NULL ? first : next_thread(NULL);
     if (t != NULL) {
         ex.cur = t;
         ex_hot.salt = &t->salt;
@@ -783,10 +838,18 @@ enum world_end ex_run(void)
     ex.running = false;
     ex.cur = NULL;
     ex_records_flush_();
+    if (ex.paused)
+        return ex.why;
     ex.totals.runs++;
     ex.totals.steps += ex.steps;
     ex.totals.answers += ex.ch.count;
     return ex.why;
+}
+
+bool ex_run_start(void)
+{
+    ex_run();
+    return ex.paused;
 }
 
 void ex_end(void) { ex.ch.strategy->end(ex.ch.strategy, ex.why != END_LIMIT); }

@@ -47,6 +47,8 @@ struct ex_opts {
     bool ctrl;           /* see struct mm */
     bool faults;         /* CHOICE_FAULT is asked: a futexsleep may return for no reason */
     bool eager_clock;    /* time may jump to the next timed event while threads could run */
+    int64_t late_max_ns; /* ... but in one run by no more than this in all; 0: any */
+    int64_t settle_ns;   /* a common beginning goes on for so long, for the other threads */
     uint64_t seed;       /* of host_seed64 */
     uint64_t steps_max;  /* points of a run; 0: 1,000,000 */
     int64_t until_ns;    /* virtual time; 0: no limit */
@@ -82,6 +84,28 @@ void ex_until(uint64_t ps);
 enum world_end ex_run(void);
 /* Tells the strategy. The world may be looked at until the next ex_begin. */
 void ex_end(void);
+
+/* ---- a common beginning ----
+ *
+ * Most of a run of the core is its start: what happens before the program's first instruction is
+ * the same in all of them and need not be explored.
+ *
+ *     ex_begin_start(strategy); ... build ...
+ *     if (!ex_run_start())      it ended before there was one
+ *     ex_keep(&f);              a copy of the world as it is then
+ *     while (ex_again(strategy)) { ex_run(); ... ex_end(); }
+ *
+ * Start-up has sequentially consistent memory and time that does not jump. The answers of a run are
+ * those after it. */
+bool ex_begin_start(struct strategy *s);
+bool ex_run_start(void);
+/* 0, or a negative fail code: this build cannot copy coroutines. */
+int ex_keep(struct failure *f);
+/* The world as it was kept, with new answers. False: the strategy has nothing left to try. */
+bool ex_again(struct strategy *s);
+/* Without ex_keep: goes on from the start that has just been made, once. */
+bool ex_go_on(struct strategy *s);
+void ex_forget(void);
 
 /* Of the last run. */
 enum world_end ex_why(void);

@@ -172,6 +172,11 @@ struct poll_event {
 #define emit(type, g, a, b, c) \
     ex_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
 #define host_set_p(pid) ex_set_p_(pid)
+#define turn_point()                           \
+    do {                                       \
+        if (__builtin_expect(ex_hot.turns, 0)) \
+            ex_turn_point_();                  \
+    } while (0)
 #undef throw /* sim/base/fail.h has one for the simulator itself */
 #define throw(text) ex_throw_(text)
 #define finding(kind, text) ex_finding_(kind, text)
@@ -188,6 +193,7 @@ uint64_t ex_seed64_(void);
 void *ex_alloc_(size_t size, size_t align);
 void ex_emit_(uint32_t type, uint64_t g, uint64_t a, uint32_t b, uint32_t c);
 void ex_set_p_(int32_t pid);
+void ex_turn_point_(void);
 _Noreturn void ex_throw_(const char *text);
 void ex_finding_(int kind, const char *text);
 _Noreturn void ex_stop_(void);

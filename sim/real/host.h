@@ -153,6 +153,7 @@ struct poll_event {
             rt_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c)); \
     } while (0)
 #define host_set_p(pid) ((void)(rt_pid_ = (pid)))
+#define turn_point()    (void)0
 #undef throw /* fail.h has one for code outside worlds */
 #define throw(text) rt_throw_(text)
 #define finding(kind, text) rt_finding_(kind, text)

@@ -194,6 +194,7 @@ struct poll_event {
 #define emit(type, g, a, b, c) \
     vm_emit_((enum event_type)(type), (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
 #define host_set_p(pid) vm_set_p_((uint16_t)(pid)) /* -1 is EVENT_NO_P */
+#define turn_point()    (void)0
 /* The text is made first: by functions of the model, which take their time. */
 #define finding(kind, text)                  \
     __extension__({                          \

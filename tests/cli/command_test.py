@@ -151,6 +151,10 @@ class Json(Case):
         ("diff", ["diff", "x.db", "1", "2"]),
         ("plot", ["plot", "x.db", "runq"]),
         ("doctor", ["doctor"]),
+        ("explore", ["explore", "hello.json", "--runs", "10"]),
+        ("explore", ["explore", "stuck.json", "--schedule", "x.schedule"]),
+        ("replay", ["replay", "x.schedule"]),
+        ("shrink", ["shrink", "x.schedule"]),
         ("scenarios", ["scenarios", "list", "hello.json", "stuck.json"]),
         ("scenarios", ["scenarios", "show", "service.json"]),
         ("scenarios", ["scenarios", "check", "hello.json", "stuck.json"]),
@@ -160,6 +164,7 @@ class Json(Case):
         super().setUp()
         for seed in "12":
             self.run_it("run", "service.json", "--seed", seed, "--db", "x.db")
+        self.run_it("explore", "stuck.json", "--schedule", "x.schedule", status=1)
 
     def fields(self, value):
         if isinstance(value, list):

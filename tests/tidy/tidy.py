@@ -37,6 +37,8 @@ ARROWS = {
     "run/host_traced.c": ["sim/virt", "sim/traced"],
     "run/host_explore.c": ["sim/explore"],
     "run/host_real.c": ["sim/real"],
+    "search": MODEL_WINDOW + ["model", "sim/base", "sim/virt/costs.h", "sim/explore", "scenarios",
+                              "run"],
     "store": MODEL_WINDOW + ["sim/base", "sim/virt/costs.h", "scenarios", "run"],
     "replay": ["sim/base"],
     "plots": ["sim/base"],

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/finding.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/machine.h"
+#include "sim/base/fingerprint.h"
+
+const char *world_text(const struct explored_opts *o)
+{
+    static char text[200];
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", profile_name(o->profile.release));
+    if (o->procs > 0)
+        n += (size_t)snprintf(text + n, sizeof text - n, ", procs %d", o->procs);
+    if (o->memory != MM_SC)
+        n += (size_t)snprintf(text + n, sizeof text - n, ", memory %s", mm_kind_name(o->memory));
+    snprintf(text + n, sizeof text - n, ", start %s", explored_start_name(o->start));
+    return text;
+}
+
+uint64_t seed_of_text(const char *text)
+{
+    struct fingerprint h;
+    char *end;
+    uint64_t v = strtoull(text, &end, 0);
+    if (end != text && *end == 0 && *text != '-')
+        return v;
+    fp_init(&h);
+    fp_mix_bytes(&h, text, strlen(text));
+    return fp_value(&h);
+}
+
+void finding_write(const struct finding *x, const char *scenario, const char *path)
+{
+    static struct schedule s;
+    struct failure f = {0};
+    schedule_init(&s);
+    if (finding_save(&f, x, scenario, &s) < 0 || schedule_save(&s, &f, path) < 0)
+        cli_fail(&f);
+    schedule_release(&s);
+}
+
+void finding_print(FILE *to, const struct finding *x, const struct shrink_result *shrunk)
+{
+    fprintf(to, "%s: %s\n\n%s\n\n", x->world.scenario->name, x->verdict.what, x->verdict.text);
+    fprintf(to, "%s\n", world_text(&x->world));
+    if (shrunk != NULL)
+        fprintf(to,
+                "%zu switches (%zu before shrinking), %zu answers that are not the dull one "
+                "(%zu), %" PRIu64 " points (%" PRIu64 "); %s after %" PRIu64 " runs\n",
+                shrunk->switches, shrunk->switches_before, shrunk->choices, shrunk->choices_before,
+                shrunk->steps, shrunk->steps_before,
+                shrunk->minimal ? "no single one can go" : "the budget was spent", shrunk->runs);
+}
+
+cJSON *finding_json(const struct finding *x, const struct shrink_result *shrunk)
+{
+    char fingerprint[20];
+    cJSON *j = cJSON_CreateObject();
+    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, x->fingerprint);
+    cJSON_AddStringToObject(j, "verdict", x->verdict.what);
+    cJSON_AddStringToObject(j, "text", x->verdict.text);
+    cJSON_AddStringToObject(j, "profile", profile_name(x->world.profile.release));
+    cJSON_AddNumberToObject(j, "procs", x->world.procs);
+    cJSON_AddStringToObject(j, "memory", mm_kind_name(x->world.memory));
+    cJSON_AddStringToObject(j, "fingerprint", fingerprint);
+    cJSON_AddNumberToObject(j, "points", (double)x->steps);
+    cJSON_AddNumberToObject(j, "answers", (double)x->count);
+    if (shrunk != NULL) {
+        cJSON_AddNumberToObject(j, "choices", (double)shrunk->choices);
+        cJSON_AddNumberToObject(j, "choices_before", (double)shrunk->choices_before);
+        cJSON_AddNumberToObject(j, "switches", (double)shrunk->switches);
+        cJSON_AddNumberToObject(j, "switches_before", (double)shrunk->switches_before);
+        cJSON_AddBoolToObject(j, "minimal", shrunk->minimal);
+    }
+    return j;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gmpsim replay and gmpsim shrink: a schedule that was kept. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/finding.h"
+#include "cli/machine.h"
+
+enum { SHRINK_RUNS = 50000 };
+
+struct kept_args {
+    const char *scenario, *out;
+    int64_t runs;
+    bool anyway, json;
+};
+
+/* A schedule, its scenario and its finding; dies of mistakes. */
+struct kept {
+    struct schedule schedule;
+    struct scenario *scenario;
+    const char *file;
+    struct finding finding;
+};
+
+static void kept_load(struct kept *k, const char *path, const struct kept_args *a)
+{
+    struct failure f = {0};
+    schedule_init(&k->schedule);
+    if (schedule_load(&k->schedule, &f, path) < 0)
+        cli_fail(&f);
+    k->file = a->scenario != NULL ? a->scenario : schedule_scenario(&k->schedule);
+    if (k->file == NULL)
+        cli_die(EXIT_USAGE, "%s: names no scenario; --scenario FILE does", path);
+    k->scenario = scenario_load_file(&f, k->file);
+    if (k->scenario == NULL)
+        cli_fail(&f);
+    if (!finding_load(&f, &k->schedule, k->scenario, a->anyway, &k->finding))
+        cli_die(EXIT_USAGE, "%s: %s", path, f.text);
+}
+
+static void kept_release(struct kept *k)
+{
+    finding_release(&k->finding);
+    schedule_release(&k->schedule);
+    scenario_free(k->scenario);
+}
+
+/* What a file is, by its first bytes: schedules say so. */
+static bool is_schedule(const char *path)
+{
+    static const char magic[] = "gmpsim-schedule";
+    char head[sizeof magic] = {0};
+    FILE *f = fopen(path, "rb");
+    if (f == NULL)
+        cli_die(EXIT_USAGE, "%s: cannot read", path);
+    size_t n = fread(head, 1, sizeof magic - 1, f);
+    fclose(f);
+    return n == sizeof magic - 1 && memcmp(head, magic, n) == 0;
+}
+
+static int replay_schedule(const char *path, const struct kept_args *a)
+{
+    static struct kept k;
+    struct failure f = {0};
+    struct verdict v;
+    bool same = false;
+    kept_load(&k, path, a);
+    if (!finding_replay(&f, &k.finding, &v, &same) && !a->anyway)
+        cli_die(EXIT_INTERNAL, "%s: %s", path, f.text);
+    const char *then = k.finding.verdict.what;
+    if (a->json) {
+        cJSON *j = cJSON_CreateObject();
+        cJSON_AddStringToObject(j, "verdict", v.what);
+        cJSON_AddStringToObject(j, "text", v.text);
+        cJSON_AddStringToObject(j, "recorded", then);
+        cJSON_AddBoolToObject(j, "same", same);
+        out_json(j);
+    } else {
+        printf("%s: %s\n\n%s\n\n%s\n%s\n", k.scenario->name,
+               v.kind == VERDICT_FINDING ? v.what : "nothing wrong", v.text,
+               world_text(&k.finding.world),
+               same ? "the same run as recorded" : "not the run that was recorded");
+    }
+    kept_release(&k);
+    if (!same && !a->anyway)
+        return EXIT_INTERNAL;
+    return v.kind == VERDICT_FINDING ? EXIT_FINDING : EXIT_CLEAN;
+}
+
+int verb_replay(const struct verb *v, int argc, char **argv)
+{
+    struct kept_args a = {0};
+    const struct opt table[] = {
+        {"scenario", "FILE", "the scenario (default: the one that the schedule names)", OPT_TEXT,
+         &a.scenario},
+        {"anyway", NULL, "although program, profile or simulator differ", OPT_FLAG, &a.anyway},
+        {"json", NULL, "the result as JSON", OPT_FLAG, &a.json},
+        {0},
+    };
+    int first = opts_parse(v, table, argc, argv);
+    opts_want(v, argc, first, 1, 1);
+    if (!is_schedule(argv[first]))
+        cli_die(EXIT_USAGE, "%s: not a schedule (its first line is \"gmpsim-schedule 1\")",
+                argv[first]);
+    return replay_schedule(argv[first], &a);
+}
+
+int verb_shrink(const struct verb *v, int argc, char **argv)
+{
+    static struct kept k;
+    struct kept_args a = {.runs = SHRINK_RUNS};
+    const struct opt table[] = {
+        {"out", "FILE", "where the smaller schedule goes (default: the same file)", OPT_TEXT,
+         &a.out},
+        {"runs", "N", "try at most so many schedules (default 50000)", OPT_COUNT, &a.runs},
+        {"scenario", "FILE", "the scenario (default: the one that the schedule names)", OPT_TEXT,
+         &a.scenario},
+        {"anyway", NULL, "although program, profile or simulator differ", OPT_FLAG, &a.anyway},
+        {"json", NULL, "the result as JSON", OPT_FLAG, &a.json},
+        {0},
+    };
+    int first = opts_parse(v, table, argc, argv);
+    struct failure f = {0};
+    struct shrink_result r;
+    struct verdict verdict;
+    bool same = false;
+    opts_want(v, argc, first, 1, 1);
+    kept_load(&k, argv[first], &a);
+    if (!finding_replay(&f, &k.finding, &verdict, &same))
+        cli_die(EXIT_INTERNAL, "%s: %s", argv[first], f.text);
+    if (verdict.kind != VERDICT_FINDING)
+        cli_die(EXIT_USAGE, "%s: its run finds nothing", argv[first]);
+    k.finding.verdict = verdict;
+    if (!shrink(&f, &k.finding, (uint64_t)a.runs, &r))
+        cli_fail(&f);
+    finding_write(&k.finding, k.file, a.out != NULL ? a.out : argv[first]);
+    if (a.json)
+        out_json(finding_json(&k.finding, &r));
+    else
+        finding_print(stdout, &k.finding, &r);
+    kept_release(&k);
+    return EXIT_FINDING;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_SEARCH_EXPLORED_H
+#define GMPSIM_SEARCH_EXPLORED_H
+
+/* A scenario on the explorer's host: its world is started once, and run again and again from the
+ * program's first instruction, each time under the answers of a strategy.
+ *
+ *     explored_open(&f, &x, &o);
+ *     while (explored_run(&x, strategy))
+ *         if (x.verdict.kind == VERDICT_FINDING) ...
+ *     explored_close(&x);
+ *
+ * One at a time in a process. */
+
+#include "model/profile.h"
+#include "run/result.h"
+#include "scenarios/scenario.h"
+#include "sim/base/choose.h"
+#include "sim/base/fail.h"
+#include "sim/explore/explore.h"
+
+/* What start-up answers: they decide which threads are up when the program begins. */
+enum explored_start {
+    START_SETTLED, /* as in virtual time, and then until all other threads rest */
+    START_TIME,    /* as in virtual time; a thread may be looking for work */
+    START_RANDOM,  /* drawn from the seed */
+    START_KINDS
+};
+
+struct explored_opts {
+    const struct scenario *scenario;
+    struct profile profile;
+    int32_t procs; /* 0: the release's default */
+    enum mm_kind memory;
+    enum explored_start start;
+    uint64_t seed;       /* of start-up and of the runtime's own streams */
+    int64_t late_max_ns; /* see ex_opts; 0: time never jumps over who could run */
+    int64_t until_ns;    /* 0: no limit */
+    uint64_t steps_max;
+    bool checks;  /* of the invariants, before every point */
+    bool no_copy; /* start-up is done again for every run */
+};
+
+enum verdict_kind {
+    VERDICT_CLEAN,   /* what is expected holds */
+    VERDICT_FINDING, /* it does not */
+    VERDICT_NONE     /* a limit cut the run */
+};
+
+struct verdict {
+    enum verdict_kind kind;
+    char what[40];   /* "deadlock", "panic", "leak", ... */
+    char text[4000]; /* Go's words, or what does not hold */
+};
+
+struct explored {
+    struct explored_opts o;
+    struct run_result result; /* of the last run */
+    struct verdict verdict;   /* likewise */
+    struct explored_text {
+        char *text;
+        size_t size, room;
+    } out;
+    char words[4096]; /* of result.text */
+    bool copied, started;
+};
+
+const char *explored_start_name(enum explored_start s);
+
+bool explored_open(struct failure *f, struct explored *x, const struct explored_opts *o);
+void explored_close(struct explored *x);
+
+/* One run. False: the strategy has nothing left to try. The world may be looked at until the next
+ * run. */
+bool explored_run(struct explored *x, struct strategy *s);
+
+#endif

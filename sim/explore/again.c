@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The common beginning of runs: a copy of the world at the program's first instruction, and putting
+ * it back.
+ *
+ * What is copied: the arena and the stacks (sim/base/checkpoint.c), the world's part of struct ex,
+ * and what the verbs' fast path keeps. The memory model has no state at this moment: start-up is
+ * sequentially consistent. */
+#include <stddef.h>
+#include <string.h>
+
+#include "sim/base/fail.h"
+#include "sim/explore/ex_int.h"
+
+static struct {
+    struct checkpoint copy;
+    struct ex_hot hot;
+    unsigned char world[offsetof(struct ex, threads)];
+    struct ex_thread threads[EX_THREADS_MAX];
+    struct ex_timer timers[EX_EVENTS_MAX];
+    struct ex_ready ready[EX_READY_MAX];
+    struct ex_thread *at_start;
+    uint32_t timer_count, ready_count;
+    int thread_count;
+    bool has;
+} kept;
+
+int ex_keep(struct failure *f)
+{
+    int rc = checkpoint_save(&kept.copy, &ex.arena, f);
+
+    if (rc != 0)
+        return rc;
+    kept.hot = ex_hot;
+    memcpy(kept.world, &ex, sizeof kept.world);
+    kept.thread_count = ex.thread_count;
+    kept.timer_count = ex.timer_count;
+    kept.ready_count = ex.ready_count;
+    kept.at_start = ex.at_start;
+    memcpy(kept.threads, ex.threads, (size_t)ex.thread_count * sizeof *ex.threads);
+    memcpy(kept.timers, ex.timers, ex.timer_count * sizeof *ex.timers);
+    memcpy(kept.ready, ex.ready, ex.ready_count * sizeof *ex.ready);
+    kept.has = true;
+    return 0;
+}
+
+static void put_back(void)
+{
+    ex_end_threads_(kept.thread_count);
+    checkpoint_restore(&kept.copy, &ex.arena);
+    ex_hot = kept.hot;
+    memcpy(&ex, kept.world, sizeof kept.world);
+    memcpy(ex.threads, kept.threads, (size_t)kept.thread_count * sizeof *ex.threads);
+    memcpy(ex.timers, kept.timers, kept.timer_count * sizeof *ex.timers);
+    memcpy(ex.ready, kept.ready, kept.ready_count * sizeof *ex.ready);
+    ex.at_start = kept.at_start;
+}
+
+bool ex_go_on(struct strategy *s)
+{
+    ex.starting = false;
+    return ex_take_over_(s);
+}
+
+bool ex_again(struct strategy *s)
+{
+    put_back();
+    ex.paused = true;
+    return ex_go_on(s);
+}
+
+void ex_forget(void)
+{
+    if (kept.has)
+        checkpoint_release(&kept.copy);
+    kept.has = false;
+}
