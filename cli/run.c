@@ -11,6 +11,7 @@
 #include "cli/step.h"
 #include "run/broken.h"
 #include "run/ops.h"
+#include "scenarios/expect.h"
 #include "sim/base/text.h"
 
 struct run_args {
@@ -253,8 +254,10 @@ int verb_run(const struct verb *v, int argc, char **argv)
         a.o.schedtrace_ns = a.schedtrace_ns;
     a.o.scheddetail |= a.scheddetail;
     a.o.sched_line = to_stderr;
-    if (a.prints)
+    if (a.prints) {
         a.o.print = to_stdout;
+        a.o.output_passes = !scenario_expects_output(a.m.scenario);
+    }
     if (a.step)
         return step_run(&a);
     int status = run_seeds(&a);

@@ -35,6 +35,7 @@ struct world_opts {
     int32_t procs;         /* GOMAXPROCS; 0: the release's default for this host */
     int64_t schedtrace_ns; /* GODEBUG=schedtrace; 0: none */
     bool scheddetail;
+    uint64_t output_max; /* bytes that the program may print before the run ends; 0: no limit */
     /* The program's prints, and the SCHED lines; NULL: nowhere. */
     void (*print)(void *arg, const char *text, size_t size);
     void (*sched_line)(void *arg, const char *text, size_t size);

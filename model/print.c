@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PRINT: formats, and hands the text to whoever embeds the model. It costs nothing: prints are how
- * a run is compared with Go, and must not change it. The record: first string and number of
+/* PRINT: formats, and hands the text to whoever embeds the model. It takes the time of a short
+ * write(2), but is no system call of the scheduler's: prints are how a run is compared with Go, and
+ * must not move a P. The record: first string and number of
  * arguments (c = 0), then each argument (c = its position from 1). */
 #include "print.h"
+#include "api.h"
 #include "objs.h"
 #include "panic.h"
 
@@ -11,10 +13,12 @@ static void *world_arg;
 struct printer {
     char text[256];
     uint32_t n;
+    uint64_t size; /* of all that was flushed */
 };
 
 static void print_flush(struct printer *p)
 {
+    p->size += p->n;
     if (p->n > 0 && world_print != NULL)
         world_print(world_arg, p->text, p->n);
     p->n = 0;
@@ -61,8 +65,19 @@ static void print_verb(struct printer *p, char verb, int64_t v)
     }
 }
 
+/* Whoever keeps the output has room for so much of it. */
+static void print_limit(uint64_t size)
+{
+    uint64_t all = a_add(&rt->printed, size);
+    if (rt->output_max != 0 && all > rt->output_max)
+        finding(FIND_LIMIT,
+                "the program prints more than the run keeps (64 MiB); run --prints keeps "
+                "nothing, --until ends earlier");
+}
+
 static enum opres op_print(struct g *gp, const struct insn *in)
 {
+    work(print);
     struct printer p = {.n = 0};
     const int64_t *arg = regs(gp) + in->a;
     uint32_t used = 0;
@@ -77,6 +92,7 @@ static enum opres op_print(struct g *gp, const struct insn *in)
             print_text(&p, "%!(MISSING)");
     }
     print_flush(&p);
+    print_limit(p.size);
     emit(EV_PRINT, gp->goid, (uint64_t)in->d, in->b, 0);
     for (uint32_t i = 0; i < in->b; i++)
         emit(EV_PRINT, gp->goid, (uint64_t)arg[i], 0, (uint16_t)(i + 1));

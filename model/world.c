@@ -81,6 +81,7 @@ static struct hostm *world_init(const struct world_opts *o, void **arg)
     world_arg = o->arg;
     rt->schedtrace_ns = o->schedtrace_ns;
     rt->scheddetail = o->scheddetail;
+    rt->output_max = o->output_max;
     rt->newprocs = o->procs;
     alloc_tables(room_for_procs(o));
     rt->m0 = host_alloc(sizeof *rt->m0, 64);

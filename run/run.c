@@ -40,7 +40,7 @@ int run_exit_code(const struct run_result *r)
     switch (r->end) {
     case END_STOPPED:
     case END_TIME: return EXIT_CLEAN;
-    case END_FINDING:
+    case END_FINDING: return r->kind == FIND_LIMIT ? EXIT_USAGE : EXIT_FINDING;
     case END_IDLE: return EXIT_FINDING;
     case END_LIMIT: return EXIT_USAGE;
     case END_DONE:
@@ -70,7 +70,8 @@ static void keep(struct run_text *t, const char *text, size_t size)
 static void take_print(void *arg, const char *text, size_t size)
 {
     struct run *r = arg;
-    keep(&r->out, text, size);
+    if (!r->opts.output_passes)
+        keep(&r->out, text, size);
     if (r->opts.print != NULL)
         r->opts.print(r->opts.arg, text, size);
 }
@@ -152,6 +153,7 @@ static struct host_opts host_opts_of(struct run *r)
                   .procs = o->procs,
                   .schedtrace_ns = o->schedtrace_ns,
                   .scheddetail = o->scheddetail,
+                  .output_max = o->output_passes ? 0 : RUN_OUTPUT_MAX,
                   .print = take_print,
                   .sched_line = take_sched_line,
                   .arg = r},

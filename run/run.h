@@ -18,6 +18,8 @@
 
 /* About six million goroutines; a runaway program is stopped within half a minute. */
 #define RUN_MEMORY_DEFAULT (INT64_C(2) << 30)
+/* What a program prints is kept until the run is judged. */
+#define RUN_OUTPUT_MAX (UINT64_C(64) << 20)
 
 struct run_opts {
     const struct host *host; /* NULL: virtual time */
@@ -41,7 +43,8 @@ struct run_opts {
     bool plants; /* breaks an invariant on purpose, as soon after this time as it can */
     enum core_plant plant;
     uint64_t plant_ps;
-    /* All may be NULL. The prints are kept in the result in any case. */
+    bool output_passes; /* prints go to `print` alone, however many; else the result keeps them */
+    /* All may be NULL. */
     void (*print)(void *arg, const char *text, size_t size);
     void (*sched_line)(void *arg, const char *text, size_t size);
     const struct traced_to *traced;     /* hears of every atomic operation; the run is the same */

@@ -290,6 +290,14 @@ const struct expect *compile_expect(struct cc *c, const cJSON *list)
     return first;
 }
 
+bool scenario_expects_output(const struct scenario *s)
+{
+    for (const struct expect *e = s->expects; e != NULL; e = e->next)
+        if (e->output != NULL || e->order.count > 0)
+            return true;
+    return false;
+}
+
 int scenario_expects(const struct scenario *s)
 {
     int n = 0;

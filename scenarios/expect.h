@@ -54,5 +54,7 @@ struct expect {
 
 /* How many objects "expect" has: more than one where releases differ. */
 int scenario_expects(const struct scenario *s);
+/* Is a run judged by what it prints? */
+bool scenario_expects_output(const struct scenario *s);
 
 #endif

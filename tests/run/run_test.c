@@ -213,3 +213,26 @@ TEST_CASE(Run, AsManyPsAsTheMachineOrTheProgramWants)
         scenario_free(s);
     }
 }
+
+/* A loop that prints takes time for it, and cannot fill the memory of whoever keeps the output. */
+TEST_CASE(Run, OutputTakesTimeAndHasALimit)
+{
+    static const char *const text =
+        "{\"name\": \"n\", \"why\": \"w\", \"procs\": 1, \"main\": [{\"loop\": \"forever\", \"do\":"
+        " [{\"print\": \"fifty-two characters in a line of output of a test.\"}]}]}";
+    struct run_opts o;
+    struct failure f = {0};
+    struct scenario *s = load(text, &o);
+    o.until_ns = 10000000;
+    CHECK(run_all(&f, &r, &o));
+    CHECK_EQ(r.result.end, END_TIME);
+    CHECK(r.result.out_size > 500000 && r.result.out_size < 2000000);
+    run_free(&r);
+    o.until_ns = 0;
+    CHECK(run_all(&f, &r, &o));
+    CHECK_EQ(run_exit_code(&r.result), EXIT_USAGE);
+    CHECK_HAS(r.result.text, "--prints");
+    CHECK(r.result.out_size < RUN_OUTPUT_MAX + 100);
+    run_free(&r);
+    scenario_free(s);
+}
