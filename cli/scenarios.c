@@ -10,6 +10,7 @@
 #include "cli/report.h"
 #include "scenarios/gengo.h"
 #include "scenarios/json.h"
+#include "scenarios/statements.h"
 #include "sim/base/alloc.h"
 #include "sim/base/text.h"
 
@@ -110,15 +111,17 @@ static int gen_go(const struct library *l, bool json)
 {
     struct failure f = {0};
     char *go = NULL;
-    size_t size, go_size;
+    size_t go_size;
     if (l->count != 1)
         cli_die(EXIT_USAGE, "scenarios gen-go: want one file, got %zu", l->count);
-    char *text = read_file(l->paths[0], &size);
+    struct scenario *s = scenario_load_file(&f, l->paths[0]);
+    if (s == NULL)
+        cli_fail(&f);
     FILE *out = open_memstream(&go, &go_size);
     if (out == NULL)
         cli_die(EXIT_USAGE, "the system has no more memory");
-    if (!scenario_gen_go(&f, l->paths[0], text, size, out))
-        cli_fail(&f);
+    scenario_gen_go(s, out);
+    scenario_free(s);
     if (fclose(out) != 0 || go == NULL)
         cli_die(EXIT_USAGE, "the system has no more memory");
     if (json)
@@ -126,7 +129,81 @@ static int gen_go(const struct library *l, bool json)
     else
         out_foreign(stdout, go, strlen(go));
     free(go);
-    free(text);
+    return EXIT_CLEAN;
+}
+
+/* ---- language ---- */
+
+static cJSON *field_json(const struct field *f)
+{
+    cJSON *o = cJSON_CreateObject();
+    bool by_name = f->kind == F_CALLEE && f->other == 1;
+    bool list = f->kind == F_OF_CALLEE && strcmp(f->key, "args") == 0;
+    cJSON_AddStringToObject(o, "key", f->key);
+    cJSON_AddStringToObject(o, "kind",
+                            by_name ? "function"
+                            : list  ? "arguments"
+                                    : field_kind_name(f->kind));
+    cJSON_AddBoolToObject(o, "needed", f->need);
+    if (f->words != NULL) {
+        cJSON *words = cJSON_AddArrayToObject(o, "words");
+        for (const char *const *w = f->words; *w != NULL; w++)
+            cJSON_AddItemToArray(words, cJSON_CreateString(*w));
+    }
+    return o;
+}
+
+static cJSON *statement_json(const struct statement *s)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "word", s->field[0].key);
+    cJSON_AddStringToObject(o, "what", s->what);
+    cJSON_AddStringToObject(o, "example", s->example);
+    cJSON *fields = cJSON_AddArrayToObject(o, "fields");
+    for (const struct field *f = s->field; f->key != NULL; f++)
+        cJSON_AddItemToArray(fields, field_json(f));
+    return o;
+}
+
+static void language_json(void)
+{
+    cJSON *all = cJSON_CreateArray();
+    for (const struct group *const *g = groups; *g != NULL; g++) {
+        cJSON *o = cJSON_CreateObject();
+        cJSON_AddStringToObject(o, "group", (*g)->title);
+        cJSON *list = cJSON_AddArrayToObject(o, "statements");
+        for (size_t i = 0; i < (*g)->count; i++)
+            cJSON_AddItemToArray(list, statement_json(&(*g)->row[i]));
+        cJSON_AddItemToArray(all, o);
+    }
+    out_json(all);
+}
+
+static void print_statement(const struct statement *s)
+{
+    printf("%s\n    %s\n    %s\n", s->field[0].key, s->example, s->what);
+}
+
+/* The statements of the language, or some of them. */
+static int language(char **words, int count, bool json)
+{
+    const char *all[STATEMENT_WORDS_MAX];
+    statement_words(all, STATEMENT_WORDS_MAX);
+    for (int i = 0; i < count; i++) {
+        const struct statement *s = statement_find(words[i]);
+        const char *near = s == NULL ? cli_nearest(words[i], all) : NULL;
+        if (s == NULL)
+            cli_die(EXIT_USAGE, "scenarios language: no statement '%s'%s%s", words[i],
+                    near != NULL ? "; did you mean " : "", near != NULL ? near : "");
+        print_statement(s);
+    }
+    if (json)
+        language_json();
+    for (const struct group *const *g = groups; !json && count == 0 && *g != NULL; g++) {
+        printf("%s%s\n\n", g == groups ? "" : "\n", (*g)->title);
+        for (size_t i = 0; i < (*g)->count; i++)
+            print_statement(&(*g)->row[i]);
+    }
     return EXIT_CLEAN;
 }
 
@@ -139,14 +216,14 @@ static int which_word(const char *const *words, const char *word)
             return i;
     const char *near = cli_nearest(word, words);
     cli_die(EXIT_USAGE, "scenarios: no '%s'; %s%s", word,
-            near != NULL ? "did you mean " : "there are list, show, check and gen-go",
+            near != NULL ? "did you mean " : "there are list, show, check, gen-go and language",
             near != NULL ? near : "");
 }
 
 int verb_scenarios(const struct verb *v, int argc, char **argv)
 {
-    enum { LIST, SHOW, CHECK, GEN_GO };
-    static const char *const words[] = {"list", "show", "check", "gen-go", NULL};
+    enum { LIST, SHOW, CHECK, GEN_GO, LANGUAGE };
+    static const char *const words[] = {"list", "show", "check", "gen-go", "language", NULL};
     int64_t repeat = 1;
     bool json = false;
     const struct opt table[] = {
@@ -160,6 +237,8 @@ int verb_scenarios(const struct verb *v, int argc, char **argv)
     int which = which_word(words, argv[first]);
     if ((which == SHOW || which == GEN_GO) && argc == first + 1)
         cli_die(EXIT_USAGE, "scenarios %s: which file?", words[which]);
+    if (which == LANGUAGE)
+        return language(argv + first + 1, argc - first - 1, json);
     library_collect(&l, argv + first + 1, argc - first - 1);
     switch (which) {
     case LIST: status = list(&l, json); break;

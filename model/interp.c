@@ -379,8 +379,9 @@ static enum opres op_timer(struct g *gp, const struct insn *in)
 {
     int64_t d = amount(gp, in->b, in->imm), handle;
     if (in->d >= 0) {
-        int64_t arg = in->c != NOREG ? regs(gp)[in->c] : 0;
-        struct timeTimer *t = time_AfterFunc(d, (uint32_t)in->d, &arg, in->c != NOREG, gp->group);
+        const int64_t *args = in->c != NOREG ? &regs(gp)[in->c] : NULL;
+        uint32_t nargs = rt->prog->funcs[in->d].nparams;
+        struct timeTimer *t = time_AfterFunc(d, (uint32_t)in->d, args, nargs, -1);
         handle = timer_object(t, 0, false);
     } else {
         struct hchan *c;
@@ -501,6 +502,14 @@ static enum opres op_div(struct g *gp, const struct insn *in)
     return put(gp, in->a, in->op == OP_DIV ? x / y : x % y);
 }
 
+static enum opres op_index(struct g *gp, const struct insn *in)
+{
+    int64_t x = regs(gp)[in->b];
+    if (x < 0 || x >= in->imm)
+        return gopanic_text(gp, PANIC_index);
+    return put(gp, in->a, x);
+}
+
 static enum opres op_shift(struct g *gp, const struct insn *in)
 {
     int64_t *R = regs(gp), x = R[in->b], n = R[in->c];
@@ -585,6 +594,7 @@ static const op_fn op_table[OPS] = {
     [OP_CASA] = op_casa, [OP_CORONEW] = op_coronew, [OP_CORONEXT] = op_coronext,
     [OP_COROSTOP] = op_corostop, [OP_YIELD] = op_yield, [OP_PRINT] = op_print,
     [OP_SPANB] = op_spanb, [OP_SPANE] = op_spane, [OP_MARK] = op_mark, [OP_GOSCHED] = op_gosched,
+    [OP_INDEX] = op_index,
     [OP_TAPEBEGIN] = op_tapebegin, [OP_TAPE] = op_tape, [OP_EVWAIT] = op_evwait,
     [OP_EVPOST] = op_evpost, [OP_SLEEPTO] = op_sleepto, [OP_AFTERTO] = op_afterto,
     [OP_FDTAKE] = op_fdtake, [OP_FDPOST] = op_fdpost,

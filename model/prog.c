@@ -167,7 +167,10 @@ static bool check_args(const struct check *k)
     case OP_TIMER:
         if (in->d == -1)
             return in->c == NOREG || bad(k, "argument without a function");
-        return f[in->d].nparams == (in->c != NOREG) || bad(k, "wrong number of arguments");
+        if ((f[in->d].nparams == 0) != (in->c == NOREG))
+            return bad(k, "wrong number of arguments");
+        return in->c == NOREG || in->c + f[in->d].nparams <= f[k->func].nregs ||
+               bad(k, "arguments outside of the frame");
     default: return true;
     }
 }

@@ -73,10 +73,8 @@ struct timeTimer {
     uint32_t func;             /* AfterFunc: what to start */
     int32_t group;
     uint32_t nargs;
-    int64_t args[4];
+    int64_t args[]; /* of func */
 };
-
-enum { TIMER_ARGS_MAX = 4 };
 
 struct timersBucket {
     struct timers heap; /* its mu is the bucket's lock */

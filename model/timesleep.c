@@ -74,9 +74,10 @@ static void goFunc(void *arg, uint64_t seq, int64_t delay)
     (void)newproc(tt->func, tt->args, tt->nargs, tt->group);
 }
 
-static struct timeTimer *timeTimer_alloc(struct hchan *c)
+static struct timeTimer *timeTimer_alloc(struct hchan *c, uint32_t nargs)
 {
-    struct timeTimer *tt = host_alloc(sizeof *tt, _Alignof(struct timeTimer));
+    struct timeTimer *tt = host_alloc(sizeof *tt + nargs * sizeof tt->args[0],
+                                      _Alignof(struct timeTimer));
     timer_init(&tt->t, NULL, NULL);
     tt->c = c;
     return tt;
@@ -100,7 +101,7 @@ static void timeTimer_start(struct timeTimer *tt, int64_t when, int64_t period, 
 /* A channel timer. With synchronous channels the channel knows its timer from the start. */
 static struct timeTimer *chanTimer(int64_t d, int64_t period, struct hchan *c)
 {
-    struct timeTimer *tt = timeTimer_alloc(c);
+    struct timeTimer *tt = timeTimer_alloc(c, 0);
     if (timer_sync_chans()) {
         lockInit(&tt->sendLock, lockRankTimerSend);
         tt->t.isChan = true;
@@ -116,9 +117,7 @@ static struct timeTimer *time_NewTicker(int64_t d, struct hchan *c) { return cha
 static struct timeTimer *time_AfterFunc(int64_t d, uint32_t func, const int64_t *args,
                                         uint32_t nargs, int32_t group)
 {
-    if (nargs > TIMER_ARGS_MAX)
-        throw("time_AfterFunc: too many arguments");
-    struct timeTimer *tt = timeTimer_alloc(NULL);
+    struct timeTimer *tt = timeTimer_alloc(NULL, nargs);
     tt->func = func;
     tt->group = group;
     tt->nargs = nargs;

@@ -47,14 +47,15 @@ static void put(struct names *n, const char *s, uint32_t index)
 }
 
 /* Of two things with one name the first is found. */
-static void add(struct build *b, struct names *n, const void *texts, size_t stride, uint32_t index)
+static void add(struct pool *pool, struct names *n, const void *texts, size_t stride,
+                uint32_t index)
 {
     if (find(n, texts, stride, text_at(texts, stride, index)) >= 0)
         return;
     if (n->count * 2 >= n->cap) {
         struct names old = *n;
         n->cap = old.cap != 0 ? old.cap * 2 : 16;
-        n->slots = pool_alloc(b->pool, n->cap * sizeof *n->slots);
+        n->slots = pool_alloc(pool, n->cap * sizeof *n->slots);
         for (uint32_t i = 0; i < old.cap; i++)
             if (old.slots[i] != 0)
                 put(n, text_at(texts, stride, old.slots[i] - 1), old.slots[i] - 1);
@@ -70,20 +71,20 @@ int32_t texts_find(const struct texts *t, const char *s)
     return find(&t->names, t->text, sizeof *t->text, s);
 }
 
-static int32_t add_text(struct build *b, struct texts *t, const char *s)
+int32_t texts_add(struct pool *pool, struct texts *t, const char *s)
 {
     int32_t found = texts_find(t, s);
     if (found >= 0)
         return found;
-    POOL_ROOM(b->pool, t->text, t->count, t->cap);
-    t->text[t->count] = pool_text(b->pool, s);
-    add(b, &t->names, t->text, sizeof *t->text, t->count);
+    POOL_ROOM(pool, t->text, t->count, t->cap);
+    t->text[t->count] = pool_text(pool, s);
+    add(pool, &t->names, t->text, sizeof *t->text, t->count);
     return (int32_t)t->count++;
 }
 
-int32_t build_string(struct build *b, const char *s) { return add_text(b, &b->strings, s); }
-int32_t build_group(struct build *b, const char *s) { return add_text(b, &b->groups, s); }
-int32_t build_span(struct build *b, const char *s) { return add_text(b, &b->spans, s); }
+int32_t build_string(struct build *b, const char *s) { return texts_add(b->pool, &b->strings, s); }
+int32_t build_group(struct build *b, const char *s) { return texts_add(b->pool, &b->groups, s); }
+int32_t build_span(struct build *b, const char *s) { return texts_add(b->pool, &b->spans, s); }
 
 int32_t build_dist(struct build *b, const struct dist *d)
 {
@@ -105,7 +106,7 @@ int32_t build_object(struct build *b, enum object_kind kind, int64_t param, cons
     GROW(b, objects, n);
     b->objects[n] = (struct object_decl){
         .name = pool_text(b->pool, name), .param = param, .kind = (uint8_t)kind};
-    add(b, &b->object_names, &b->objects[0].name, sizeof *b->objects, n);
+    add(b->pool, &b->object_names, &b->objects[0].name, sizeof *b->objects, n);
     return (int32_t)b->p.nobjects++;
 }
 
@@ -124,7 +125,7 @@ int32_t build_func(struct build *b, const char *name, uint32_t nparams, struct p
     GROW(b, funcs, n);
     GROW(b, params, n);
     b->funcs[n] = (struct func){.name = pool_text(b->pool, name), .nparams = (uint16_t)nparams};
-    add(b, &b->func_names, &b->funcs[0].name, sizeof *b->funcs, n);
+    add(b->pool, &b->func_names, &b->funcs[0].name, sizeof *b->funcs, n);
     return (int32_t)b->p.nfuncs++;
 }
 

@@ -98,6 +98,7 @@ int32_t build_object(struct build *b, enum object_kind kind, int64_t param, cons
 int32_t build_find_object(const struct build *b, const char *name);
 int32_t build_find_func(const struct build *b, const char *name);
 int32_t texts_find(const struct texts *t, const char *s);
+int32_t texts_add(struct pool *pool, struct texts *t, const char *s);
 
 /* Functions: build_func declares, build_enter begins its code, build_leave ends it. */
 int32_t build_func(struct build *b, const char *name, uint32_t nparams, struct place at);

@@ -2,35 +2,31 @@
 #ifndef GMPSIM_SCENARIOS_COMPILE_H
 #define GMPSIM_SCENARIOS_COMPILE_H
 
-/* The compiler's own state: a program in work (program/build.h), and the function being compiled.
- * Private to scenarios/.
+/* The compiler's own state. Private to scenarios/. From a file to a program:
  *
- *   scenario.c  the document's top level       objects.c  objects, distributions, arrivals
- *   stmt.c      statements                     expr.c     expressions
- *   names.c     names and functions            expect.c   what must hold at the end */
+ *   json.c       text to values with places
+ *   scenario.c   the document's top level
+ *   objects.c    durations, arrivals, objects         \
+ *   read_expr.c  expressions                           > values to the tree (tree.h)
+ *   read.c       statements, blocks, functions        /
+ *   emit.c       the tree to a program (program/build.h), by the rows of statements.h
+ *   emit_expr.c  expressions
+ *   expect.c     what must hold at the end
+ *   gengo*.c     the tree to Go
+ *
+ * What is said about names and words is said by the reader; what registers hold is seen by the
+ * builder. */
 
 #include "program/build.h"
 #include "scenarios/json.h"
 #include "scenarios/scenario.h"
+#include "scenarios/statements.h"
+#include "scenarios/tree.h"
 
-enum { LOCALS_MAX = 200, LOOPS_MAX = 32 };
-
-/* A name with a register. Blocks nest: leaving one forgets its names. */
-struct local {
-    const char *name;
-    uint8_t reg;
-};
+enum { LOCALS_MAX = 200, LOOPS_MAX = 32, OBJECTS_MAX = 1 << 20 };
 
 struct loop {
     int on_break, on_continue; /* labels */
-};
-
-struct funcdef {
-    const cJSON *body;             /* array of statements */
-    const cJSON *at;               /* where it is defined, for messages */
-    const char **params;           /* names, as many as the function has */
-    uint32_t first_call, end_call; /* the functions it names: cc.calls */
-    bool reached;
 };
 
 struct cc {
@@ -38,53 +34,74 @@ struct cc {
     struct scenario *s;
     struct pool *pool;
     struct build b;
-    struct funcdef *defs; /* by function */
-    uint32_t defs_cap;
+    struct tree tree;
+    int32_t main;
+    struct texts thing_names;
 
-    /* the function being compiled */
-    struct local locals[LOCALS_MAX];
+    /* the function in work: names in scope; blocks nest, leaving one forgets its names */
+    struct name *locals[LOCALS_MAX];
     uint32_t nlocals;
     struct loop loops[LOOPS_MAX];
     uint32_t nloops;
 
-    int32_t *calls; /* what names what (stmt.c) */
+    int32_t *calls; /* which function names which */
     uint32_t ncalls, calls_cap;
 };
 
-/* ---- names.c ---- */
-uint8_t reg_new(struct cc *c, const cJSON *at);
-void want_kind(struct cc *c, const cJSON *at, uint8_t reg, uint32_t fits);
-uint8_t local_new(struct cc *c, const cJSON *at, const char *name);
-/* The name in scope (local or object) nearest to a wrong one, NULL. */
-const char *name_nearest(struct cc *c, const char *wrong);
+/* ---- objects.c ---- */
+void read_objects(struct cc *c, const cJSON *objects);
+const struct shape *read_shape(struct cc *c, const cJSON *spec);
+const struct dist_spec *read_distribution(struct cc *c, const cJSON *o);
+int32_t build_arrivals_of(struct cc *c, const struct arrivals_spec *s);
+const struct thing *thing_find(const struct cc *c, const char *name);
 /* Letters, digits and _, not first a digit. */
 bool name_ok(const char *s);
-uint8_t local_shadow(struct cc *c, const cJSON *at, const char *name);
-const struct local *local_find(const struct cc *c, const char *name);
-int32_t func_add(struct cc *c, const char *name, const char **params, uint32_t nparams,
+
+/* ---- read_expr.c ---- */
+struct expr *read_value(struct cc *c, const cJSON *value); /* number, bool, or text */
+struct exprs read_values(struct cc *c, const cJSON *list); /* NULL: none */
+/* A text that people give something they see in reports: no control characters. */
+const char *read_label(struct cc *c, const cJSON *value);
+struct name *local_find(const struct cc *c, const char *text);
+
+/* ---- read.c ---- */
+int32_t func_add(struct cc *c, const char *name, struct name **params, uint32_t nparams,
                  const cJSON *at, const cJSON *body);
+struct name *name_new(struct cc *c, const char *text);
+void read_functions(struct cc *c); /* all, those they define inside as well */
 
-/* ---- objects.c ---- */
-void compile_objects(struct cc *c, const cJSON *objects);
-/* A duration: gives the distribution's index, or -1 and *ns. */
-int32_t compile_duration(struct cc *c, const cJSON *value, int64_t *ns);
-bool compile_make(struct cc *c, const cJSON *spec, enum object_kind *kind, int64_t *param);
+/* ---- emit.c ---- */
+void emit_program(struct cc *c);
+void emit_block(struct cc *c, const struct stmt *list);
+/* The register of a name that gets something, with what it may hold then. */
+uint8_t emit_name(struct cc *c, struct name *n, struct place at, uint32_t kinds);
+/* The register of a statement's word, NOREG without it. */
+uint8_t emit_into(struct cc *c, const struct stmt *s, const char *key, uint32_t kinds);
+/* What an instruction names: the object, or a register with its handle. */
+struct target {
+    int32_t obj;
+    uint8_t reg;
+};
+struct target emit_object(struct cc *c, const struct expr *x, uint32_t kinds);
+/* How long: a distribution d, a register b, or imm. */
+struct drawn {
+    int32_t d;
+    uint8_t b;
+    int64_t imm;
+};
+struct drawn emit_amount(struct cc *c, const struct part *p);
+struct drawn emit_drawn(struct cc *c, const struct part *p);
+/* Arguments in registers one after the other; gives the first. */
+uint8_t emit_arguments(struct cc *c, const struct exprs *args);
+uint8_t emit_callee(struct cc *c, const struct callee *f);
+void emit_enter_loop(struct cc *c, int on_break, int on_continue);
 
-/* ---- expr.c ---- */
-/* Evaluates a value (number, bool, or an expression in a string) into a register; a local gives its
- * own. */
-uint8_t compile_value(struct cc *c, const cJSON *value);
-void compile_value_to(struct cc *c, const cJSON *value, uint8_t reg);
-bool constant_value(const cJSON *value, int64_t *out);
+/* ---- emit_expr.c ---- */
+/* A register with the value; a local gives its own. */
+uint8_t emit_value(struct cc *c, const struct expr *x);
+void emit_value_to(struct cc *c, const struct expr *x, uint8_t reg);
 /* Jumps to label if the condition is false. */
-void compile_unless(struct cc *c, const cJSON *condition, int label);
-
-/* ---- stmt.c ---- */
-/* The function in work starts or calls this one. */
-void func_use(struct cc *c, int32_t f);
-void compile_functions(struct cc *c,
-                       int32_t main); /* all of c->defs, those they define inside as well */
-extern const char *const statement_verbs[];
+void emit_unless(struct cc *c, const struct expr *condition, int label);
 
 /* ---- expect.c ---- */
 const struct expect *compile_expect(struct cc *c, const cJSON *list);

@@ -32,226 +32,159 @@ const char *gen_text(struct gen *g, const char *fmt, ...)
     return s;
 }
 
-const char *gen_quote(struct gen *g, const char *s)
+/* ---- objects ---- */
+
+/* simNewFD(times, gap, burst, count, start, end, clients) */
+static const char *descriptor(struct gen *g, const struct arrivals_spec *s)
 {
-    char *out = pool_alloc(g->pool, strlen(s) * 4 + 3), *p = out;
-    *p++ = '"';
-    for (; *s != 0; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
-            p += sprintf(p, "\\%c", c);
-        else if (c == '\n')
-            p += sprintf(p, "\\n");
-        else if (c < 0x20 || c == 0x7f)
-            p += sprintf(p, "\\x%02x", c);
-        else
-            *p++ = (char)c;
+    if (s == NULL)
+        return "simNewFD(nil, nil, 0, 0, 0, 0, 0)";
+    const struct arrivals *a = &s->a;
+    const char *list = "nil", *gap = "nil";
+    if (a->kind == ARRIVE_TIMES) {
+        list = "[]int64{";
+        for (uint64_t i = 0; i < a->ntimes; i++)
+            list = gen_text(g, "%s%s%lld", list, i == 0 ? "" : ", ", (long long)a->times[i]);
+        list = gen_text(g, "%s}", list);
+    } else {
+        const struct amount each = {.dist = s->gap, .imm = s->gap_ns};
+        gap = gen_text(g, "func() int64 { return %s }", gen_show(g, gen_amount(g, &each), 1));
     }
-    *p++ = '"';
-    *p = 0;
-    return out;
+    bool closed = a->kind == ARRIVE_CLOSED;
+    return gen_text(g, "simNewFD(%s, %s, %lld, %lld, %lld, %lld, %lld)", list, gap,
+                    closed ? 1LL : (long long)a->size, (long long)a->count, (long long)a->start_ns,
+                    (long long)a->end_ns, closed ? (long long)a->size : 0LL);
 }
 
-/* ---- names ---- */
-
-const char *gen_name(struct gen *g, const char *name)
+/* A new object as a value for simAdd; of a cond: its lock is object -1 - param. */
+struct node *gen_made(struct gen *g, const struct shape *o)
 {
-    static const char *const taken[] = {
-        "any",     "append",  "atomic", "bool",        "break",    "byte",    "cap",       "case",
-        "chan",    "close",   "const",  "context",     "continue", "copy",    "default",   "defer",
-        "delete",  "else",    "error",  "fallthrough", "float64",  "fmt",     "for",       "func",
-        "go",      "goto",    "if",     "import",      "int",      "int64",   "interface", "len",
-        "main",    "make",    "map",    "math",        "max",      "min",     "new",       "os",
-        "package", "panic",   "print",  "println",     "rand",     "range",   "recover",   "return",
-        "rune",    "runtime", "select", "strconv",     "string",   "strings", "struct",    "switch",
-        "sync",    "syscall", "time",   "trace",       "type",     "uint64",  "var",       "init",
-        "_"};
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        if (strcmp(taken[i], name) == 0)
-            return gen_text(g, "%sX", name);
+    long long n = (long long)o->param;
+    const char *s = "new(sync.Mutex)";
+    switch (o->kind) {
+    case OBJ_CHAN: s = n > 0 ? gen_text(g, "make(chan int64, %lld)", n) : "make(chan int64)"; break;
+    case OBJ_RWMUTEX: s = "new(sync.RWMutex)"; break;
+    case OBJ_WAITGROUP: s = "new(sync.WaitGroup)"; break;
+    case OBJ_ONCE: s = "new(sync.Once)"; break;
+    case OBJ_POOL: s = "new(sync.Pool)"; break;
+    case OBJ_COND:
+        s = gen_text(g, "sync.NewCond(%s)", gen_object_name(g, (int32_t)(-1 - o->param)));
+        break;
+    case OBJ_SEMA: s = gen_text(g, "&simSemaphore{size: %lld, free: %lld}", n, n); break;
+    case OBJ_VAR: s = n != 0 ? gen_text(g, "simNewVar(%lld)", n) : "new(int64)"; break;
+    case OBJ_FD: s = descriptor(g, o->arrivals); break;
+    default: break;
+    }
+    return gen_leaf(g, s);
+}
+
+/* The variable of one object; gives what simAdd takes. */
+static const char *one_object(struct gen *g, const struct shape *o, int32_t row, int32_t object)
+{
+    const char *name = gen_object_name(g, object);
+    struct shape plain = *o;
+    if (o->kind == OBJ_VAR) {
+        gen_line(g, "var %s int64 = %lld", name, (long long)o->param);
+        return gen_text(g, "&%s", name);
+    }
+    if (o->kind == OBJ_COND && o->param >= 0)
+        plain.param = -1 - (row + o->param);
+    gen_line(g, "var %s = %s", name, gen_show(g, gen_made(g, &plain), 1));
     return name;
 }
 
-const char *gen_func_name(struct gen *g, const char *name)
+/* The variables of a row of objects, and a list of them. */
+static const char *row_of(struct gen *g, const struct shape *o, int32_t row, int32_t *object,
+                          const char *list)
 {
-    char *s = pool_text(g->pool, gen_text(g, "do_%s", name));
-    for (char *p = s; *p != 0; p++)
-        if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9')))
-            *p = '_';
-    return s;
-}
-
-/* ---- objects ---- */
-
-static const char *kind_word(const cJSON *spec)
-{
-    return cJSON_IsString(spec) ? spec->valuestring : spec->child->string;
-}
-
-enum object_kind gen_kind(const struct gen *g, const char *name)
-{
-    const cJSON *o = g->objects != NULL ? json_member(g->objects, name) : NULL;
-    for (int k = 1; o != NULL && k < OBJ_DECLARED; k++)
-        if (strcmp(object_kind_name((enum object_kind)k), kind_word(o)) == 0)
-            return (enum object_kind)k;
-    return OBJ_KINDS;
-}
-
-static long long number_of(const cJSON *o, const char *key, long long other)
-{
-    const cJSON *v = json_member(o, key);
-    int64_t ns;
-    if (cJSON_IsString(v) && json_parse_duration(v->valuestring, &ns))
-        return (long long)ns;
-    return v != NULL ? (long long)v->valuedouble : other;
-}
-
-/* simNewFD(times, gap, burst, count, start, end, clients) */
-static const char *descriptor(struct gen *g, const cJSON *o)
-{
-    if (o == NULL || cJSON_IsNull(o))
-        return "simNewFD(nil, nil, 0, 0, 0, 0, 0)";
-    const cJSON *times = json_member(o, "times"), *every = json_member(o, "every"),
-                *think = json_member(o, "think");
-    const char *list = "nil", *gap = "nil";
-    if (times != NULL) {
-        list = "[]int64{";
-        for (const cJSON *t = times->child; t != NULL; t = t->next)
-            list = gen_text(g, "%s%s%s", list, t == times->child ? "" : ", ",
-                            gen_show(g, gen_amount(g, t), 1));
-        list = gen_text(g, "%s}", list);
-    } else {
-        gap = gen_text(g, "func() int64 { return %s }",
-                       gen_show(g, gen_amount(g, every != NULL ? every : think), 1));
+    const char *comma = *list != 0 ? ", " : "";
+    int32_t first = *object;
+    switch (o->is) {
+    case S_ONE: return gen_text(g, "%s%s%s", list, comma, one_object(g, o, row, (*object)++));
+    case S_ARRAY:
+        for (uint32_t i = 0; i < o->count; i++)
+            list = row_of(g, o->of, *object, object, list);
+        return list;
+    case S_STRUCT:
+        for (const struct member *m = o->members; m != NULL; m = m->next)
+            list = row_of(g, m->shape, first, object, list);
+        return list;
     }
-    return gen_text(g, "simNewFD(%s, %s, %lld, %lld, %lld, %lld, %lld)", list, gap,
-                    number_of(o, "burst", 1), number_of(o, "count", 0), number_of(o, "start", 0),
-                    number_of(o, "end", 0), number_of(o, "clients", 0));
-}
-
-/* A new object as a value for simAdd. */
-struct node *gen_made(struct gen *g, const cJSON *spec)
-{
-    const char *word = kind_word(spec);
-    const cJSON *param = cJSON_IsObject(spec) ? spec->child : NULL;
-    long long n = param != NULL && cJSON_IsNumber(param) ? (long long)param->valuedouble : 0;
-    const char *s = "new(sync.Mutex)";
-    if (strcmp(word, "chan") == 0)
-        s = n > 0 ? gen_text(g, "make(chan int64, %lld)", n) : "make(chan int64)";
-    else if (strcmp(word, "rwmutex") == 0)
-        s = "new(sync.RWMutex)";
-    else if (strcmp(word, "waitgroup") == 0)
-        s = "new(sync.WaitGroup)";
-    else if (strcmp(word, "once") == 0)
-        s = "new(sync.Once)";
-    else if (strcmp(word, "pool") == 0)
-        s = "new(sync.Pool)";
-    else if (strcmp(word, "cond") == 0 && param != NULL)
-        s = gen_text(g, "sync.NewCond(%s)", gen_name(g, param->valuestring));
-    else if (strcmp(word, "semaphore") == 0)
-        s = gen_text(g, "&simSemaphore{size: %lld, free: %lld}", n, n);
-    else if (strcmp(word, "var") == 0)
-        s = "new(int64)";
-    else if (strcmp(word, "fd") == 0)
-        s = descriptor(g, param);
-    return gen_leaf(g, s);
+    return list;
 }
 
 static void objects(struct gen *g)
 {
-    for (const cJSON *o = g->objects != NULL ? g->objects->child : NULL; o != NULL; o = o->next) {
-        const char *name = gen_name(g, o->string);
-        if (strcmp(kind_word(o), "var") == 0) {
-            gen_line(g, "var %s int64 = %lld", name,
-                     cJSON_IsObject(o) ? (long long)o->child->valuedouble : 0LL);
-            gen_line(g, "var handle_%s = simAdd(&%s)", o->string, name);
-        } else {
-            gen_line(g, "var %s = %s", name, gen_show(g, gen_made(g, o), 1));
-            gen_line(g, "var handle_%s = simAdd(%s)", o->string, name);
-        }
+    for (uint32_t i = 0; i < g->tree->nthings; i++) {
+        const struct thing *t = &g->tree->things[i];
+        int32_t object = t->first;
+        const char *list = row_of(g, t->shape, t->first, &object, "");
+        gen_line(g, "var handle_%s = simAdd(%s)", t->name, list);
     }
-    if (g->objects != NULL && g->objects->child != NULL)
+    if (g->tree->nthings > 0)
         gen_line(g, "%s", "");
 }
 
 /* ---- functions ---- */
 
-static void function(struct gen *g, const cJSON *f)
+static void function(struct gen *g, int32_t f)
 {
-    const cJSON *params = cJSON_IsObject(f) ? json_member(f, "params") : NULL;
+    const struct function *fn = &g->tree->funcs[f];
     const char *list = "";
     g->nnames = 0;
-    for (const cJSON *p = params != NULL ? params->child : NULL; p != NULL; p = p->next) {
-        list = gen_text(g, "%s%s%s", list, *list != 0 ? ", " : "", gen_name(g, p->valuestring));
-        gen_define(g, p->valuestring);
+    for (uint32_t i = 0; i < g->b->funcs[f].nparams; i++) {
+        list = gen_text(g, "%s%s%s", list, *list != 0 ? ", " : "",
+                        gen_name(g, fn->params[i]->text));
+        gen_define(g, fn->params[i]);
     }
-    gen_line(g, "func %s(%s%s) int64 {", gen_func_name(g, f->string), list,
-             *list != 0 ? " int64" : "");
+    gen_line(g, "func %s(%s%s) int64 {", gen_func_name(g, f), list, *list != 0 ? " int64" : "");
     g->indent = 1;
     g->returns = true;
-    const cJSON *body = cJSON_IsObject(f) ? json_member(f, "do") : f;
-    gen_block(g, body);
-    if (!gen_ends(body))
+    gen_block(g, fn->body);
+    if (!gen_ends(fn->body))
         gen_line(g, "return 0");
     g->indent = 0;
     gen_line(g, "}\n");
 }
 
 /* Of the rules those that real Go has a setting for. */
-static void settings(struct gen *g, const cJSON *rules)
+static void settings(struct gen *g, const struct scenario *s)
 {
     static const char *const known[][2] = {{"async_preempt_off", "asyncpreemptoff"},
                                            {"async_timer_chan", "asynctimerchan"},
                                            {"gcstoptheworld", "gcstoptheworld"}};
-    for (size_t i = 0; rules != NULL && i < sizeof known / sizeof *known; i++) {
-        const cJSON *v = json_member(rules, known[i][0]);
-        if (v != NULL && (cJSON_IsTrue(v) || v->valuedouble > 0))
-            gen_line(g, "simGodebug(\"%s=%d\")", known[i][1],
-                     cJSON_IsTrue(v) ? 1 : (int)v->valuedouble);
-    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        for (int r = 0; r < s->nrules; r++)
+            if (strcmp(s->rules[r].name, known[i][0]) == 0 && s->rules[r].value > 0)
+                gen_line(g, "simGodebug(\"%s=%d\")", known[i][1], (int)s->rules[r].value);
 }
 
-static void program(struct gen *g, int procs)
+static void program(struct gen *g, const struct scenario *s, int32_t main)
 {
-    const cJSON *root = g->doc.root, *funcs = json_member(root, "funcs");
     static const char marker[] = "// ---- what the program";
     const char *helpers = strstr(gengo_helpers, marker);
     fwrite(gengo_helpers, 1, (size_t)(helpers - gengo_helpers), g->out);
     objects(g);
-    for (const cJSON *f = funcs != NULL ? funcs->child : NULL; f != NULL; f = f->next)
-        function(g, f);
+    for (uint32_t f = 0; f < g->tree->nfuncs; f++)
+        if ((int32_t)f != main && !g->tree->funcs[f].in_place)
+            function(g, (int32_t)f);
     gen_line(g, "func main() {");
     g->indent = 1;
     g->nnames = 0;
     g->returns = false;
-    settings(g, json_member(root, "rules"));
-    if (procs > 0)
-        gen_line(g, "simProcs(%d)", procs);
-    gen_block(g, json_member(root, "main"));
+    settings(g, s);
+    if (s->procs > 0)
+        gen_line(g, "simProcs(%d)", (int)s->procs);
+    gen_block(g, g->tree->funcs[main].body);
     g->indent = 0;
     gen_line(g, "}\n");
     fputs(helpers, g->out);
 }
 
-bool scenario_gen_go(struct failure *f, const char *path, const char *text, size_t size, FILE *out)
+void scenario_gen_go(const struct scenario *s, FILE *out)
 {
-    struct scenario *s = scenario_load(f, path, text, size);
-    if (s == NULL)
-        return false;
     struct gen *g = pool_alloc(s->pool, sizeof *g);
-    char *copy = pool_alloc(s->pool, size + 1);
-    memcpy(copy, text, size);
-    g->pool = s->pool;
-    g->out = out;
-    g->doc = (struct json){.mistakes.f = f, .source = {path, copy, size}};
-    if (setjmp(g->doc.mistakes.jump) != 0) {
-        scenario_free(s);
-        return false;
-    }
-    json_open(&g->doc);
-    g->objects = json_member(g->doc.root, "objects");
-    program(g, s->procs);
-    json_close(&g->doc);
-    scenario_free(s);
-    return true;
+    *g = (struct gen){
+        .tree = &s->compiled->tree, .b = &s->compiled->b, .pool = s->pool, .out = out};
+    program(g, s, s->compiled->main);
 }

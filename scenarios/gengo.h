@@ -5,12 +5,10 @@
 /* A scenario as a Go program: gofmt-clean, for Go 1.19 and newer, with the same prints. CPU bursts
  * are calibrated loops; spans and marks are left out; descriptors are goroutines that sleep. */
 
-#include <stdbool.h>
 #include <stdio.h>
 
-#include "sim/base/fail.h"
+#include "scenarios/scenario.h"
 
-/* false: the text is no scenario (f says why). */
-bool scenario_gen_go(struct failure *f, const char *path, const char *text, size_t size, FILE *out);
+void scenario_gen_go(const struct scenario *s, FILE *out);
 
 #endif

@@ -4,13 +4,13 @@
 
 #include "scenarios/gengo_int.h"
 
-const char *gen_arguments(struct gen *g, const cJSON *list)
+const char *gen_arguments(struct gen *g, const struct exprs *list)
 {
     const char *s = "";
-    int depth = list != NULL && cJSON_GetArraySize(list) > 1 ? 2 : 1;
-    for (const cJSON *v = list != NULL ? list->child : NULL; v != NULL; v = v->next)
-        s = gen_text(g, "%s%s%s", s, *s != 0 ? ", " : "",
-                     gen_show(g, gen_int(g, gen_value(g, v)), depth));
+    int depth = list->count > 1 ? 2 : 1;
+    for (uint32_t i = 0; i < list->count; i++)
+        s = gen_text(g, "%s%s%s", s, i > 0 ? ", " : "",
+                     gen_show(g, gen_int(g, gen_value(g, list->x[i])), depth));
     return s;
 }
 
@@ -28,19 +28,18 @@ static const char *captured(struct gen *g)
     return s;
 }
 
-void gen_call_line(struct gen *g, const char *prefix, const cJSON *callee, const cJSON *args,
-                   const char *suffix)
+void gen_call_line(struct gen *g, const char *prefix, const struct callee *f, const char *suffix)
 {
-    if (cJSON_IsString(callee)) {
-        gen_line(g, "%s%s(%s)%s", prefix, gen_func_name(g, callee->valuestring),
-                 gen_arguments(g, args), suffix);
+    if (!f->in_place) {
+        gen_line(g, "%s%s(%s)%s", prefix, gen_func_name(g, f->func), gen_arguments(g, &f->args),
+                 suffix);
         return;
     }
     const char *names = suffix != NULL ? captured(g) : "", *label = g->label;
     bool returns = g->returns;
     gen_line(g, "%sfunc(%s%s) {", prefix, names, *names != 0 ? " int64" : "");
     g->returns = false;
-    gen_inner(g, callee);
+    gen_inner(g, g->tree->funcs[f->func].body);
     g->returns = returns;
     g->label = label;
     if (suffix != NULL)
@@ -49,19 +48,18 @@ void gen_call_line(struct gen *g, const char *prefix, const cJSON *callee, const
         gen_line(g, "}");
 }
 
-/* A value of type func() that calls with the arguments of now. */
-void gen_later_line(struct gen *g, const char *prefix, const cJSON *callee, const cJSON *args)
+void gen_later_line(struct gen *g, const char *prefix, const struct callee *f)
 {
-    bool named = cJSON_IsString(callee);
-    const char *names = named ? "" : captured(g), *values = named ? gen_arguments(g, args) : names;
-    for (int i = 0; named && i < cJSON_GetArraySize(args); i++)
-        names = gen_text(g, "%s%sa%d", names, i > 0 ? ", " : "", i);
+    const char *names = f->in_place ? captured(g) : "",
+               *values = f->in_place ? names : gen_arguments(g, &f->args);
+    for (uint32_t i = 0; i < f->args.count; i++)
+        names = gen_text(g, "%s%sa%u", names, i > 0 ? ", " : "", i);
     gen_line(g, "%sfunc(%s%s) func() {", prefix, names, *names != 0 ? " int64" : "");
     g->indent++;
-    if (named)
-        gen_line(g, "return func() { %s(%s) }", gen_func_name(g, callee->valuestring), names);
+    if (f->in_place)
+        gen_call_line(g, "return ", f, NULL);
     else
-        gen_call_line(g, "return ", callee, NULL, NULL);
+        gen_line(g, "return func() { %s(%s) }", gen_func_name(g, f->func), names);
     g->indent--;
     gen_line(g, "}(%s))", values);
 }

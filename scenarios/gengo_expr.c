@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Expressions of the language as expressions of Go. Every value is an int64; comparisons are bools
+/* Expressions of the tree as expressions of Go. Every value is an int64; comparisons are bools
  * until a number is wanted. gofmt leaves blanks out of deeper operations (nodes.go of go/printer):
  * gen_show knows the depth, so that its text is what gofmt would write. */
 #include <string.h>
 
 #include "scenarios/gengo_int.h"
-
-struct reader {
-    struct gen *g;
-    const char *p;
-};
+#include "sim/base/dist.h"
 
 static struct node *node_new(struct gen *g, const char *text)
 {
@@ -84,263 +80,201 @@ const char *gen_show(struct gen *g, const struct node *n, int depth)
     return gen_text(g, "%s)", s);
 }
 
-/* ---- parsing, as expr.c ---- */
+/* ---- values ---- */
 
-static struct node *parse_or(struct reader *r);
-
-static bool accept(struct reader *r, const char *token)
+static const char *type_of(enum object_kind kind)
 {
-    while (*r->p == ' ')
-        r->p++;
-    size_t n = strlen(token);
-    if (strncmp(r->p, token, n) != 0)
-        return false;
-    r->p += n;
-    return true;
+    static const char *const types[OBJ_KINDS] = {[OBJ_MUTEX] = "*sync.Mutex",
+                                                 [OBJ_RWMUTEX] = "*sync.RWMutex",
+                                                 [OBJ_WAITGROUP] = "*sync.WaitGroup",
+                                                 [OBJ_COND] = "*sync.Cond",
+                                                 [OBJ_ONCE] = "*sync.Once",
+                                                 [OBJ_SEMA] = "*simSemaphore",
+                                                 [OBJ_POOL] = "*sync.Pool",
+                                                 [OBJ_VAR] = "*int64",
+                                                 [OBJ_FD] = "*simFD",
+                                                 [OBJ_TIMER] = "*simTimer",
+                                                 [OBJ_CONTEXT] = "*simContext",
+                                                 [OBJ_CORO] = "*simCoroutine",
+                                                 [OBJ_CHAN] = "chan int64"};
+    return types[kind];
 }
 
-static const char *word(struct reader *r)
+/* handle_x, plus the place of an element. */
+static struct node *handle(struct gen *g, const struct expr *x)
 {
-    while (*r->p == ' ')
-        r->p++;
-    size_t n = 0;
-    while ((r->p[n] >= 'a' && r->p[n] <= 'z') || (r->p[n] >= 'A' && r->p[n] <= 'Z') ||
-           (r->p[n] >= '0' && r->p[n] <= '9') || r->p[n] == '_')
-        n++;
-    const char *s = gen_text(r->g, "%.*s", (int)n, r->p);
-    r->p += n;
-    return s;
-}
-
-static struct node *number(struct reader *r)
-{
-    size_t n = strspn(r->p, "0123456789.abcdefghijklmnopqrstuvwxyz");
-    const char *s = gen_text(r->g, "%.*s", (int)n, r->p);
-    int64_t ns;
-    r->p += n;
-    if (json_parse_duration(s, &ns))
-        s = gen_text(r->g, "%lld", (long long)ns);
-    while (s[0] == '0' && s[1] != 0) /* Go would read it as octal */
-        s++;
-    return gen_leaf(r->g, s);
-}
-
-static struct node *channel_operand(struct reader *r)
-{
-    struct gen *g = r->g;
-    const char *s = word(r);
-    if (gen_kind(g, s) == OBJ_CHAN || gen_is_ticks(g, s))
-        return gen_leaf(g, gen_name(g, s));
-    return gen_call(g, "simChan", gen_leaf(g, gen_name(g, s)), NULL, NULL);
-}
-
-static struct node *call(struct reader *r, const char *name)
-{
-    static const char *const plain[][2] = {{"now", "simNow()"},
-                                           {"goid", "simGoid()"},
-                                           {"numgoroutine", "int64(runtime.NumGoroutine())"}};
-    struct gen *g = r->g;
-    struct node *n;
-    for (size_t i = 0; i < 3; i++)
-        if (strcmp(name, plain[i][0]) == 0) {
-            (void)accept(r, ")");
-            return gen_leaf(g, plain[i][1]);
-        }
-    if (strcmp(name, "len") == 0 || strcmp(name, "cap") == 0) {
-        n = gen_call(g, "int64", gen_call(g, name, channel_operand(r), NULL, NULL), NULL, NULL);
-    } else if (strcmp(name, "rand") == 0) {
-        n = gen_call(g, "simRand", gen_int(g, parse_or(r)), NULL, NULL);
-    } else {
-        struct node *a = gen_int(g, parse_or(r));
-        (void)accept(r, ",");
-        n = gen_call(g, name[1] == 'i' ? "simMin" : "simMax", a, gen_int(g, parse_or(r)), NULL);
+    const struct thing *t = gen_thing_of(g, x->object);
+    struct node *n = gen_leaf(g, gen_text(g, "handle_%s", t->name));
+    if (x->object != t->first)
+        n = binary(g, "+", 4, n, gen_leaf(g, gen_text(g, "%d", (int)(x->object - t->first))));
+    for (const struct index *i = x->indices; i != NULL; i = i->next) {
+        struct node *at = gen_call(g, "simIndex", gen_int(g, gen_value(g, i->at)),
+                                   gen_leaf(g, gen_text(g, "%u", i->count)), NULL);
+        if (i->stride != 1)
+            at = binary(g, "*", 5, at, gen_leaf(g, gen_text(g, "%u", i->stride)));
+        n = binary(g, "+", 4, n, at);
     }
-    (void)accept(r, ")");
     return n;
 }
 
-static struct node *name(struct reader *r)
+const char *gen_object(struct gen *g, const struct expr *x, enum object_kind kind)
 {
-    struct gen *g = r->g;
-    const char *s = word(r);
-    if (accept(r, "("))
-        return call(r, s);
-    if (strcmp(s, "true") == 0 || strcmp(s, "false") == 0 || strcmp(s, "nil") == 0)
-        return gen_leaf(g, s[0] == 't' ? "1" : "0");
-    if (gen_kind(g, s) != OBJ_KINDS)
-        return gen_leaf(g, gen_text(g, "handle_%s", s));
-    struct node *n = gen_leaf(g, gen_name(g, s));
-    if (!accept(r, "."))
-        return n;
-    const char *field = word(r);
-    return gen_call(g,
-                    *field == 'C'   ? "simTimerHandle"
-                    : *field == 'D' ? "simDoneHandle"
-                                    : "simErr",
-                    n, NULL, NULL);
+    if (x->is == X_OBJECT && x->indices == NULL)
+        return gen_object_name(g, x->object);
+    return gen_text(g, "simGet[%s](%s)", type_of(x->is == X_OBJECT ? x->kind : kind),
+                    gen_show(g, gen_int(g, gen_value(g, x)), 1));
 }
 
-static struct node *unary(struct reader *r)
+const char *gen_address(struct gen *g, const struct expr *x)
 {
-    struct gen *g = r->g;
-    bool minus = accept(r, "-");
-    while (*r->p == ' ')
-        r->p++;
-    if (minus || (*r->p == '!' && r->p[1] != '=')) {
-        r->p += !minus;
-        struct node *n = gen_leaf(g, minus ? "-" : "!"), *a = unary(r);
-        n->unary = true;
-        n->is_bool = !minus;
-        add_arg(n, minus ? gen_int(g, a) : gen_bool(g, a));
-        return n;
+    bool known = x->is == X_OBJECT && x->indices == NULL;
+    return gen_text(g, "%s%s", known ? "&" : "", gen_object(g, x, OBJ_VAR));
+}
+
+const char *gen_variable(struct gen *g, const struct expr *x)
+{
+    bool known = x->is == X_OBJECT && x->indices == NULL;
+    return gen_text(g, "%s%s", known ? "" : "*", gen_object(g, x, OBJ_VAR));
+}
+
+const char *gen_source(struct gen *g, const struct expr *x, char *kind)
+{
+    *kind = 'v';
+    if (gen_is_ticks(g, x)) {
+        *kind = 't';
+        return gen_name(g, x->name->text);
     }
-    if (*r->p >= '0' && *r->p <= '9')
-        return number(r);
-    if (!accept(r, "("))
-        return name(r);
-    struct node *n = parse_or(r);
-    (void)accept(r, ")");
+    if (x->is == X_FIELD && x->which != W_ERR) {
+        *kind = x->which == W_C ? 't' : 'd';
+        return gen_text(g, "%s(%s)", x->which == W_C ? "simTimerC" : "simDone",
+                        gen_name(g, x->a->name->text));
+    }
+    if (x->is == X_OBJECT && x->indices == NULL)
+        return gen_object_name(g, x->object);
+    return gen_text(g, "simChan(%s)", gen_show(g, gen_int(g, gen_value(g, x)), 1));
+}
+
+static struct node *call(struct gen *g, const struct expr *x)
+{
+    char kind;
+    switch ((enum call)x->which) {
+    case C_LEN:
+    case C_CAP:
+        return gen_call(
+            g, "int64",
+            gen_call(g, call_names[x->which], gen_leaf(g, gen_source(g, x->a, &kind)), NULL, NULL),
+            NULL, NULL);
+    case C_RAND: return gen_call(g, "simRand", gen_int(g, gen_value(g, x->a)), NULL, NULL);
+    case C_MIN:
+    case C_MAX:
+        return gen_call(g, x->which == C_MIN ? "simMin" : "simMax", gen_int(g, gen_value(g, x->a)),
+                        gen_int(g, gen_value(g, x->b)), NULL);
+    case C_NOW: return gen_leaf(g, "simNow()");
+    case C_GOID: return gen_leaf(g, "simGoid()");
+    case C_NUMGOROUTINE: return gen_leaf(g, "int64(runtime.NumGoroutine())");
+    case CALLS: break;
+    }
+    return NULL;
+}
+
+static struct node *operation(struct gen *g, const struct expr *x)
+{
+    static const struct {
+        const char *text;
+        int prec;
+    } ops[] = {
+#define BINARY(id, text, precedence, op, swapped) {text, precedence},
+#include "scenarios/binary.def"
+#undef BINARY
+    };
+    struct node *a = gen_value(g, x->a), *b = gen_value(g, x->b);
+    bool bools = ops[x->which].prec <= 2;
+    return binary(g, ops[x->which].text, ops[x->which].prec, bools ? gen_bool(g, a) : gen_int(g, a),
+                  bools ? gen_bool(g, b) : gen_int(g, b));
+}
+
+static struct node *prefixed(struct gen *g, const struct expr *x)
+{
+    bool minus = x->is == X_MINUS;
+    struct node *n = gen_leaf(g, minus ? "-" : "!"), *a = gen_value(g, x->a);
+    n->unary = true;
+    n->is_bool = !minus;
+    add_arg(n, minus ? gen_int(g, a) : gen_bool(g, a));
     return n;
 }
 
-static struct node *term(struct reader *r)
+struct node *gen_value(struct gen *g, const struct expr *x)
 {
-    static const char *const ops[] = {"*", "/", "%"};
-    struct node *a = unary(r);
-    for (size_t i = 0; i < 3;)
-        if (accept(r, ops[i])) {
-            struct node *b = unary(r);
-            a = binary(r->g, ops[i], 5, gen_int(r->g, a), gen_int(r->g, b));
-            i = 0;
-        } else {
-            i++;
-        }
-    return a;
-}
-
-static struct node *sum(struct reader *r)
-{
-    static const char *const ops[] = {"+", "-"};
-    struct node *a = term(r);
-    for (size_t i = 0; i < 2;)
-        if (accept(r, ops[i])) {
-            struct node *b = term(r);
-            a = binary(r->g, ops[i], 4, gen_int(r->g, a), gen_int(r->g, b));
-            i = 0;
-        } else {
-            i++;
-        }
-    return a;
-}
-
-static struct node *comparison(struct reader *r)
-{
-    static const char *const ops[] = {"==", "!=", "<=", ">=", "<", ">"};
-    struct node *a = sum(r);
-    for (size_t i = 0; i < 6; i++)
-        if (accept(r, ops[i])) {
-            struct node *b = sum(r);
-            return binary(r->g, ops[i], 3, gen_int(r->g, a), gen_int(r->g, b));
-        }
-    return a;
-}
-
-static struct node *parse_or(struct reader *r)
-{
-    struct gen *g = r->g;
-    struct node *left = NULL;
-    do {
-        struct node *a = comparison(r);
-        while (accept(r, "&&")) {
-            struct node *b = comparison(r);
-            a = binary(g, "&&", 2, gen_bool(g, a), gen_bool(g, b));
-        }
-        left = left == NULL ? a : binary(g, "||", 1, gen_bool(g, left), gen_bool(g, a));
-    } while (accept(r, "||"));
-    return left;
-}
-
-struct node *gen_value(struct gen *g, const cJSON *v)
-{
-    if (cJSON_IsString(v)) {
-        struct reader r = {g, v->valuestring};
-        return parse_or(&r);
+    static const char *const fields[] = {
+        [W_C] = "simTimerHandle", [W_DONE] = "simDoneHandle", [W_ERR] = "simErr"};
+    switch (x->is) {
+    case X_LITERAL:
+    case X_NUMBER: return gen_leaf(g, gen_text(g, "%lld", (long long)x->value));
+    case X_NIL: return gen_leaf(g, "0");
+    case X_LOCAL: return gen_leaf(g, gen_name(g, x->name->text));
+    case X_OBJECT: return handle(g, x);
+    case X_MINUS:
+    case X_NOT: return prefixed(g, x);
+    case X_BINARY: return operation(g, x);
+    case X_CALL: return call(g, x);
+    case X_FIELD:
+        return gen_call(g, fields[x->which], gen_leaf(g, gen_name(g, x->a->name->text)), NULL,
+                        NULL);
     }
-    if (cJSON_IsNumber(v))
-        return gen_leaf(g, gen_text(g, "%lld", (long long)v->valuedouble));
-    return gen_leaf(g, cJSON_IsTrue(v) ? "1" : "0");
+    return NULL;
 }
 
 /* ---- durations ---- */
 
-static struct node *nanoseconds(struct gen *g, const cJSON *v)
+static struct node *number(struct gen *g, int64_t v)
 {
-    int64_t ns = 0;
-    (void)json_parse_duration(v->valuestring, &ns);
-    return gen_leaf(g, gen_text(g, "%lld", (long long)ns));
+    return gen_leaf(g, gen_text(g, "%lld", (long long)v));
 }
 
-/* The standard normal's 99th percentile. */
-static struct node *sigma_of(struct gen *g, const cJSON *o)
+/* A p99 says sigma through the standard normal's 99th percentile. */
+static struct node *lognormal(struct gen *g, const struct dist_spec *d)
 {
-    const cJSON *sigma = json_member(o, "sigma"), *p99 = json_member(o, "p99");
-    if (sigma != NULL)
-        return gen_leaf(g, gen_text(g, "%g", sigma->valuedouble));
-    return gen_leaf(g, gen_text(g, "math.Log(%s.0/%s)/2.326", nanoseconds(g, p99)->text,
-                                nanoseconds(g, o->child)->text));
+    const char *sigma = d->b != 0 ? gen_text(g, "math.Log(%lld.0/%lld)/2.326", (long long)d->b,
+                                             (long long)d->a)
+                                  : gen_text(g, "%g", d->number);
+    return gen_call(g, "simLognormal", number(g, d->a), gen_leaf(g, sigma), NULL);
 }
 
-static struct node *empirical(struct gen *g, const cJSON *list)
+static struct node *empirical(struct gen *g, const struct dist_spec *d)
 {
     const char *s = "";
-    for (const cJSON *e = list->child; e != NULL; e = e->next) {
-        const cJSON *from = json_member(e, "from"), *to = json_member(e, "to"),
-                    *weight = json_member(e, "weight");
-        s = gen_text(g, "%s%s%s, %s, %lld", s, *s != 0 ? ", " : "", nanoseconds(g, from)->text,
-                     nanoseconds(g, to != NULL ? to : from)->text,
-                     weight != NULL ? (long long)weight->valuedouble : 1LL);
-    }
+    for (uint32_t i = 0; i < d->nbins; i++)
+        s = gen_text(g, "%s%s%lld, %lld, %lld", s, i > 0 ? ", " : "", (long long)d->bins[i].low,
+                     (long long)d->bins[i].high, (long long)d->bins[i].weight);
     return gen_leaf(g, gen_text(g, "simEmpirical(%s)", s));
 }
 
-static struct node *distribution(struct gen *g, const cJSON *o)
+static struct node *drawn(struct gen *g, const struct dist_spec *d)
 {
-    const cJSON *v = o->child;
-    const char *name = v->string;
-    if (strcmp(name, "fixed") == 0)
-        return nanoseconds(g, v);
-    if (strcmp(name, "exp") == 0)
-        return gen_call(g, "simExp", nanoseconds(g, v), NULL, NULL);
-    if (strcmp(name, "uniform") == 0)
-        return gen_call(g, "simUniform", nanoseconds(g, v->child), nanoseconds(g, v->child->next),
-                        NULL);
-    if (strcmp(name, "lognormal") == 0)
-        return gen_call(g, "simLognormal", nanoseconds(g, v), sigma_of(g, o), NULL);
-    if (strcmp(name, "empirical") == 0)
-        return empirical(g, v);
-    bool pareto = strcmp(name, "pareto") == 0;
-    double number = json_member(o, pareto ? "alpha" : "percent")->valuedouble;
-    struct node *last = gen_leaf(g, gen_text(g, "%g", number));
-    if (pareto)
-        return gen_call(g, "simPareto", nanoseconds(g, v), last, NULL);
-    return gen_call(g, "simBimodal", nanoseconds(g, v->child), nanoseconds(g, v->child->next),
-                    last);
+    struct node *a = number(g, d->a), *b = number(g, d->b),
+                *last = gen_leaf(g, gen_text(g, "%g", d->number));
+    switch (d->is) {
+    case D_FIXED: return a;
+    case D_EXP: return gen_call(g, "simExp", a, NULL, NULL);
+    case D_UNIFORM: return gen_call(g, "simUniform", a, b, NULL);
+    case D_LOGNORMAL: return lognormal(g, d);
+    case D_PARETO: return gen_call(g, "simPareto", a, last, NULL);
+    case D_BIMODAL: return gen_call(g, "simBimodal", a, b, last);
+    case D_EMPIRICAL: return empirical(g, d);
+    }
+    return a;
 }
 
-struct node *gen_amount(struct gen *g, const cJSON *v)
+struct node *gen_amount(struct gen *g, const struct amount *a)
 {
-    int64_t amount;
-    if (cJSON_IsString(v) && json_parse_duration(v->valuestring, &amount))
-        return nanoseconds(g, v);
-    if (cJSON_IsString(v) && json_parse_size(v->valuestring, &amount))
-        return gen_leaf(g, gen_text(g, "%lld", (long long)amount));
-    if (!cJSON_IsObject(v))
-        return gen_int(g, gen_value(g, v));
-    struct node *n = distribution(g, v);
-    const cJSON *min = json_member(v, "min"), *max = json_member(v, "max");
-    if (min != NULL)
-        n = gen_call(g, "simMax", n, nanoseconds(g, min), NULL);
-    if (max != NULL)
-        n = gen_call(g, "simMin", n, nanoseconds(g, max), NULL);
+    if (a->x != NULL)
+        return gen_int(g, gen_value(g, a->x));
+    if (a->dist == NULL)
+        return number(g, a->imm);
+    struct node *n = drawn(g, a->dist);
+    if (a->dist->has_min)
+        n = gen_call(g, "simMax", n, number(g, a->dist->min), NULL);
+    if (a->dist->has_max)
+        n = gen_call(g, "simMin", n, number(g, a->dist->max), NULL);
     return n;
 }

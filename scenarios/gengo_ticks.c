@@ -6,67 +6,121 @@
 
 #include "scenarios/gengo_int.h"
 
-static bool is_word(char ch)
+/* Looks for uses of a name, in the whole program: bodies in place have copies of it. */
+struct search {
+    const struct gen *g;
+    const char *name;
+    int sets; /* to a timer's channel */
+};
+
+static bool list_is_fine(struct search *s, const struct stmt *list);
+
+static bool is_it(const struct search *s, const struct expr *x)
 {
-    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
-           ch == '_';
+    return x != NULL && x->is == X_LOCAL && strcmp(x->name->text, s->name) == 0;
 }
 
-/* Does the text name it otherwise than in len(name) and cap(name)? */
-static bool is_used(const char *text, const char *name)
+static bool is_timer_channel(const struct expr *x)
 {
-    size_t n = strlen(name);
-    for (const char *p = text; (p = strstr(p, name)) != NULL; p += n) {
-        if ((p > text && is_word(p[-1])) || is_word(p[n]))
-            continue;
-        bool measured = p - text >= 4 && p[n] == ')' &&
-                        (strncmp(p - 4, "len(", 4) == 0 || strncmp(p - 4, "cap(", 4) == 0);
-        if (!measured)
-            return true;
+    return x->is == X_FIELD && x->which == W_C && x->a->is == X_LOCAL;
+}
+
+/* Does it name it only in len(name) and cap(name)? */
+static bool value_is_fine(const struct search *s, const struct expr *x)
+{
+    if (x == NULL)
+        return true;
+    if (is_it(s, x))
+        return false;
+    if (x->is == X_CALL && x->which <= C_CAP && is_it(s, x->a))
+        return true;
+    for (const struct index *i = x->indices; i != NULL; i = i->next)
+        if (!value_is_fine(s, i->at))
+            return false;
+    return value_is_fine(s, x->a) && value_is_fine(s, x->b);
+}
+
+static bool values_are_fine(const struct search *s, const struct exprs *list)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (!value_is_fine(s, list->x[i]))
+            return false;
+    return true;
+}
+
+static bool name_is_other(const struct search *s, const struct name *n)
+{
+    return n == NULL || strcmp(n->text, s->name) != 0;
+}
+
+static bool arms_are_fine(struct search *s, const struct arm *a)
+{
+    for (; a != NULL; a = a->next)
+        if (!(is_it(s, a->recv) || value_is_fine(s, a->recv)) || !value_is_fine(s, a->send) ||
+            !value_is_fine(s, a->value) || !name_is_other(s, a->into) || !name_is_other(s, a->ok) ||
+            !list_is_fine(s, a->body))
+            return false;
+    return true;
+}
+
+static bool part_is_fine(struct search *s, const struct stmt *in, const struct field *f,
+                         const struct part *p)
+{
+    switch (f->kind) {
+    case F_NAME:
+    case F_INDEX: return name_is_other(s, p->name);
+    case F_OBJECT: return (in->is->op == OP_RECV && is_it(s, p->x)) || value_is_fine(s, p->x);
+    case F_AMOUNT:
+    case F_DRAWN:
+    case F_BYTES: return value_is_fine(s, p->amount->x);
+    case F_BLOCK: return list_is_fine(s, p->body);
+    case F_CALLEE: return values_are_fine(s, &p->callee->args);
+    case F_ARGS: return values_are_fine(s, &p->args);
+    case F_ARMS:
+    case F_CASES: return arms_are_fine(s, p->arms);
+    case F_VALUE:
+    case F_OR_0:
+    case F_CHECKED:
+    case F_COUNT:
+    case F_ROUNDS:
+    case F_TIMES:
+    case F_RESULT:
+    case F_REASON: return value_is_fine(s, p->x);
+    default: return true;
     }
-    return false;
 }
 
-static const char *timer_of(const cJSON *value)
+static bool list_is_fine(struct search *s, const struct stmt *list)
 {
-    const char *s = cJSON_IsString(value) ? value->valuestring : "";
-    const char *dot = strchr(s, '.');
-    return dot != NULL && dot > s && strcmp(dot, ".C") == 0 ? s : NULL;
-}
-
-/* Set once, to a timer's channel, and then received from or measured. */
-static bool only_ticks(const cJSON *v, const char *name, int *sets)
-{
-    for (; v != NULL; v = v->next) {
-        const char *key = v->string != NULL ? v->string : "";
-        if (cJSON_IsString(v) && strcmp(v->valuestring, name) == 0 && strcmp(key, "set") == 0) {
-            if (timer_of(v->next) == NULL || ++*sets > 1)
+    for (; list != NULL; list = list->next) {
+        const struct part *value = part_of(list, "value");
+        bool sets = list->is->field[0].kind == F_NAME && list->is->field[1].kind == F_VALUE &&
+                    !name_is_other(s, list->part[0].name);
+        if (sets && (!is_timer_channel(value->x) || ++s->sets > 1))
+            return false;
+        for (int i = sets; list->is->field[i].key != NULL; i++)
+            if (list->part[i].given && !part_is_fine(s, list, &list->is->field[i], &list->part[i]))
                 return false;
-        } else if (cJSON_IsString(v) && is_used(v->valuestring, name) &&
-                   (strcmp(key, "recv") != 0 || strcmp(v->valuestring, name) != 0)) {
-            return false;
-        }
-        if (!only_ticks(v->child, name, sets))
-            return false;
     }
     return true;
 }
 
-bool gen_is_ticks(const struct gen *g, const char *name)
+bool gen_is_ticks(const struct gen *g, const struct expr *x)
 {
-    for (int i = 0; i < g->nticks; i++)
-        if (strcmp(g->ticks[i], name) == 0)
+    for (int i = 0; x->is == X_LOCAL && i < g->nticks; i++)
+        if (strcmp(g->ticks[i], x->name->text) == 0)
             return true;
     return false;
 }
 
-const char *gen_new_ticks(struct gen *g, const char *name, const cJSON *value)
+const char *gen_new_ticks(struct gen *g, const struct name *n, const struct expr *value)
 {
-    int sets = 0;
-    const char *timer = timer_of(value);
-    if (timer == NULL || g->nticks == GEN_NAMES || !only_ticks(g->doc.root->child, name, &sets))
+    struct search s = {g, n->text, 0};
+    if (!is_timer_channel(value) || g->nticks == GEN_NAMES)
         return NULL;
-    g->ticks[g->nticks++] = name;
-    return gen_text(g, "simTimerC(%s)",
-                    gen_name(g, gen_text(g, "%.*s", (int)strcspn(timer, "."), timer)));
+    for (uint32_t f = 0; f < g->tree->nfuncs; f++)
+        if (!list_is_fine(&s, g->tree->funcs[f].body))
+            return NULL;
+    g->ticks[g->nticks++] = n->text;
+    return gen_text(g, "simTimerC(%s)", gen_name(g, value->a->name->text));
 }

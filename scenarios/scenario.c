@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "scenarios/compile.h"
+#include "sim/base/text.h"
 
 int compile_profiles(struct cc *c, const cJSON *v, int *out)
 {
@@ -58,9 +59,7 @@ static void compile_rules(struct cc *c, const cJSON *rules)
     struct profile check;
     (void)profile_init(&check, PROFILE_LATEST);
     for (const cJSON *r = rules->child; r != NULL; r = r->next) {
-        int64_t v;
-        if (!constant_value(r, &v))
-            v = json_int(c->doc, r, INT64_MIN, INT64_MAX);
+        int64_t v = cJSON_IsBool(r) ? cJSON_IsTrue(r) : json_int(c->doc, r, INT64_MIN, INT64_MAX);
         if (c->s->nrules == SCENARIO_RULES_MAX)
             json_bad(c->doc, r, true, "more than %d rules", SCENARIO_RULES_MAX);
         if (profile_set(&check, r->string, v) != 0)
@@ -131,20 +130,24 @@ static void compile_host(struct cc *c, const cJSON *host)
 }
 
 /* The names of a function's parameters; gives how many. */
-static uint32_t parameters(struct cc *c, const cJSON *list, const char ***out)
+static uint32_t parameters(struct cc *c, const cJSON *list, struct name ***out)
 {
     uint32_t n = 0;
     json_want_array(c->doc, list);
-    const char **names = pool_alloc(c->pool,
-                                    ((size_t)cJSON_GetArraySize(list) + 1) * sizeof *names);
+    struct name **names = pool_alloc(c->pool,
+                                     ((size_t)cJSON_GetArraySize(list) + 1) * sizeof *names);
     for (const cJSON *p = list->child; p != NULL; p = p->next) {
+        const char *name = json_string(c->doc, p);
         if (n == 64)
             json_bad(c->doc, p, false, "more than 64 parameters");
-        const char *name = json_string(c->doc, p);
+        if (!name_ok(name))
+            json_bad(c->doc, p, false, "want a name of letters, digits and _, got \"%.60s\"", name);
+        if (thing_find(c, name) != NULL)
+            json_bad(c->doc, p, false, "\"%.60s\" is an object already", name);
         for (uint32_t i = 0; i < n; i++)
-            if (strcmp(names[i], name) == 0)
+            if (strcmp(names[i]->text, name) == 0)
                 json_bad(c->doc, p, false, "a second parameter \"%.60s\"", name);
-        names[n++] = pool_text(c->pool, name);
+        names[n++] = name_new(c, name);
     }
     *out = names;
     return n;
@@ -158,9 +161,11 @@ static void declare_functions(struct cc *c, const cJSON *funcs)
         return;
     json_want_object(c->doc, funcs);
     for (const cJSON *f = funcs->child; f != NULL; f = f->next) {
-        const char **params = NULL;
+        struct name **params = NULL;
         if (strcmp(f->string, "main") == 0)
             json_bad(c->doc, f, true, "main is a key of its own");
+        if (!text_is_plain_name(f->string))
+            json_bad(c->doc, f, true, "a name with a control character, or none");
         if (cJSON_IsArray(f)) {
             func_add(c, f->string, NULL, 0, f, f);
             continue;
@@ -192,7 +197,7 @@ static void compile(struct cc *c)
     const cJSON *root = doc->root;
     json_want_object(doc, root);
     json_keys(doc, root, keys);
-    s->name = pool_text(c->pool, json_string(doc, json_need(doc, root, "name")));
+    s->name = read_label(c, json_need(doc, root, "name"));
     s->why = pool_text(c->pool, json_string(doc, json_need(doc, root, "why")));
     const cJSON *one = json_member(root, "profile"), *many = json_member(root, "profiles");
     if (one != NULL && many != NULL)
@@ -210,13 +215,14 @@ static void compile(struct cc *c)
         json_want(doc, json_member(root, "until"), "a time longer than 0");
     s->schedtrace_ns = json_duration_or(doc, root, "schedtrace", 0);
     s->scheddetail = json_bool_or(doc, root, "scheddetail", false);
-    compile_objects(c, json_member(root, "objects"));
+    read_objects(c, json_member(root, "objects"));
     const cJSON *main_body = json_need(doc, root, "main");
-    int32_t main = func_add(c, "main", NULL, 0, main_body, main_body);
+    c->main = func_add(c, "main", NULL, 0, main_body, main_body);
     (void)build_group(&c->b, "main");
     declare_functions(c, json_member(root, "funcs"));
-    compile_functions(c, main);
-    s->program = *build_done(&c->b, (uint32_t)main, json_at(doc, NULL));
+    read_functions(c);
+    emit_program(c);
+    s->program = *build_done(&c->b, (uint32_t)c->main, json_at(doc, NULL));
     s->expects = compile_expect(c, json_member(root, "expect"));
 }
 
@@ -227,6 +233,7 @@ static void load(struct json *doc, struct scenario *s)
     c->doc = doc;
     c->s = s;
     c->pool = s->pool;
+    s->compiled = c;
     build_init(&c->b, c->pool, &doc->mistakes);
     c->b.make[0] = "{\"make\": ..., \"as\": \"";
     c->b.make[1] = "\"}";

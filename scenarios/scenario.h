@@ -34,6 +34,7 @@ struct scenario_quota {
 
 /* What must hold at the end (expect.c). */
 struct expect;
+struct cc;
 
 struct scenario {
     const char *name, *why;
@@ -53,7 +54,8 @@ struct scenario {
     bool scheddetail;
     const struct expect *expects; /* a list; NULL: finishes */
     struct program program;
-    struct pool *pool; /* owns everything above */
+    const struct cc *compiled; /* the program before it was one (compile.h) */
+    struct pool *pool;         /* owns everything above */
 };
 
 /* NULL: f says file:line:column and what is wrong. text need not end with 0. path is for messages.

@@ -1,231 +1,142 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statements about time: CPU, sleeping, system calls, memory, timers, contexts, descriptors. */
-#include <stdio.h>
-#include <string.h>
-
-#include "scenarios/stmt.h"
-
-/* ---- time and CPU ---- */
-
-void st_cpu(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    static const char *const kinds[] = {"normal", "tight", "nopreempt", NULL};
-    int kind = op_choice(c, o, "kind", kinds);
-    struct amount a = op_duration(c, v);
-    build_op(&c->b, OP_CPU, kind, a.b, 0, a.d, a.imm);
-}
-
-void st_sleep(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    (void)o;
-    struct amount a = op_duration(c, v);
-    build_op(&c->b, OP_SLEEP, 0, a.b, 0, a.d, a.imm);
-}
-
-static const char *const call_kinds[] = {"blocking", "short", NULL};
-
-void st_syscall(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    int on_cpu = op_choice(c, o, "kind", call_kinds);
-    struct amount a = op_duration(c, v);
-    build_op(&c->b, OP_SYSCALL, !on_cpu, a.b, 0, a.d, a.imm);
-}
-
-void st_cgo(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    int on_cpu = op_choice(c, o, "kind", call_kinds);
-    struct amount a = op_duration(c, v);
-    build_op(&c->b, OP_CGOCALL, !on_cpu, a.b, 0, a.d, a.imm);
-}
-
-/* C code that calls a Go function of one parameter back, on this thread or on one of its own. */
-void st_cgo_callback(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    static const char *const threads[] = {"same", "foreign", NULL};
-    const char *name = json_string(c->doc, v);
-    int32_t f = build_find_func(&c->b, name);
-    if (f < 0 || c->b.funcs[f].nparams != 1)
-        json_want(c->doc, v, "the name of a function with one parameter");
-    int foreign = op_choice(c, o, "thread", threads);
-    const cJSON *after = json_member(o, "after");
-    struct amount a = {-1, NOREG, 0};
-    if (after != NULL)
-        a = op_drawn(c, after);
-    int64_t imm;
-    uint8_t arg = op_value_or(c, o, "arg", 0, &imm);
-    if (arg == NOREG) {
-        arg = reg_new(c, v);
-        kind_is(&c->b, arg, KIND_NUMBER);
-        build_op(&c->b, OP_CONST, arg, 0, 0, 0, imm);
-    }
-    func_use(c, f);
-    kind_pass(&c->b, arg, f, 0);
-    build_op(&c->b, OP_CGOCB, foreign, a.b, arg, f, a.imm);
-}
-
-void st_alloc(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    struct amount a = op_bytes(c, v);
-    build_op(&c->b, OP_ALLOC, json_bool_or(c->doc, o, "live", false), a.b, 0, a.d, a.imm);
-}
-
-void st_free(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    (void)o;
-    struct amount a = op_bytes(c, v);
-    build_op(&c->b, OP_FREE, 0, a.b, 0, a.d, a.imm);
-}
-
-void st_gomaxprocs(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    (void)v;
-    uint8_t old = op_into(c, o, "into", KIND_NUMBER);
-    int64_t imm;
-    uint8_t n = op_value_or(c, o, "gomaxprocs", 0, &imm);
-    build_op(&c->b, OP_GOMAXPROCS, old, n, 0, 0, imm);
-}
-
-void st_leak_profile(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    (void)v;
-    build_op(&c->b, OP_LEAKS, op_into(c, o, "leak_profile", KIND_NUMBER), 0, 0, 0, 0);
-}
-
-static void plain(struct cc *c, const cJSON *v, enum op op)
-{
-    if (!cJSON_IsTrue(v))
-        json_want(c->doc, v, "true");
-    build_op(&c->b, op, 0, 0, 0, 0, 0);
-}
-#define PLAIN(fn, op)                                     \
-    void fn(struct cc *c, const cJSON *o, const cJSON *v) \
-    {                                                     \
-        (void)o;                                          \
-        plain(c, v, op);                                  \
-    }
-PLAIN(st_gosched, OP_GOSCHED)
-PLAIN(st_goexit, OP_GOEXIT)
-PLAIN(st_lock_os_thread, OP_LOCKOS)
-PLAIN(st_unlock_os_thread, OP_UNLOCKOS)
-PLAIN(st_gc, OP_GC)
-PLAIN(st_read_mem_stats, OP_READMEM)
-PLAIN(st_trace_start, OP_TRACESTART)
-PLAIN(st_trace_stop, OP_TRACESTOP)
+/* Statements about timers, contexts and descriptors. */
+#include "scenarios/gengo_int.h"
 
 /* ---- timers and contexts ---- */
 
-void st_timer(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    (void)v;
-    uint8_t t = op_into(c, o, "timer", KIND(OBJ_TIMER));
-    struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
-    build_op(&c->b, OP_TIMER, t, a.b, NOREG, -1, a.imm);
-}
-
 /* time.AfterFunc */
-void st_after_func(struct cc *c, const cJSON *o, const cJSON *v)
+static void emit_after_func(struct cc *c, const struct stmt *s)
 {
-    uint8_t t = op_into(c, o, "timer", KIND(OBJ_TIMER));
-    const char *name = json_string(c->doc, v);
-    int32_t f = build_find_func(&c->b, name);
-    if (f < 0 || c->b.funcs[f].nparams > 1)
-        json_want(c->doc, v, "the name of a function with at most one parameter");
-    struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
-    uint8_t arg = NOREG;
-    func_use(c, f);
-    if (c->b.funcs[f].nparams == 1) {
-        arg = reg_new(c, v);
-        compile_value_to(c, json_need(c->doc, o, "arg"), arg);
-        kind_pass(&c->b, arg, f, 0);
+    const struct callee *f = s->part[0].callee;
+    uint8_t t = emit_into(c, s, "timer", KIND(OBJ_TIMER));
+    struct drawn d = emit_drawn(c, part_of(s, "after"));
+    uint8_t first = emit_callee(c, f);
+    if (c->b.funcs[f->func].nparams == 0)
+        first = NOREG;
+    build_op(&c->b, OP_TIMER, t, d.b, first, f->func, d.imm);
+}
+
+static void go_after_func(struct gen *g, const struct stmt *s)
+{
+    const struct callee *f = s->part[0].callee;
+    const struct part *timer = part_of(s, "timer");
+    unsigned n = ++g->temps;
+    gen_line(g, "d%u_ := int64(%s)", n, gen_show(g, gen_amount(g, part_of(s, "after")->amount), 1));
+    gen_later_line(g, gen_text(g, "t%u_ := simNewTimer(d%u_, ", n, n), f);
+    if (timer != NULL)
+        gen_assign(g, timer->name, gen_leaf(g, gen_text(g, "t%u_", n)));
+    else
+        gen_line(g, "_ = t%u_", n);
+}
+
+static void emit_context(struct cc *c, const struct stmt *s)
+{
+    const struct part *parent = part_of(s, "parent"), *timeout = part_of(s, "timeout");
+    uint8_t ctx = emit_into(c, s, "context", KIND(OBJ_CONTEXT)), p = NOREG;
+    if (parent != NULL) {
+        p = emit_value(c, parent->x);
+        kind_want(&c->b, parent->at, p, KIND(OBJ_CONTEXT));
     }
-    build_op(&c->b, OP_TIMER, t, a.b, arg, f, a.imm);
-}
-
-void st_ticker(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    (void)v;
-    uint8_t t = op_into(c, o, "ticker", KIND(OBJ_TIMER));
-    struct amount a = op_drawn(c, json_need(c->doc, o, "every"));
-    build_op(&c->b, OP_TICKER, t, a.b, 0, 0, a.imm);
-}
-
-void st_after(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    uint8_t ch = op_into(c, o, "into", KIND_RECV);
-    struct amount a = op_drawn(c, v);
-    build_op(&c->b, OP_AFTER, ch == NOREG ? reg_new(c, v) : ch, a.b, 0, 0, a.imm);
-}
-
-void st_stop(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    uint8_t ok = op_into(c, o, "into", KIND_NUMBER);
-    struct target t = op_target(c, v, OBJ_TIMER);
-    build_op(&c->b, OP_TSTOP, ok, 0, t.reg, t.obj, 0);
-}
-
-void st_reset(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    uint8_t ok = op_into(c, o, "into", KIND_NUMBER);
-    struct target t = op_target(c, v, OBJ_TIMER);
-    struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
-    build_op(&c->b, OP_TRESET, ok, a.b, t.reg, t.obj, a.imm);
-}
-
-void st_context(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    (void)v;
-    const cJSON *parent = json_member(o, "parent"), *timeout = json_member(o, "timeout");
-    uint8_t ctx = op_into(c, o, "context", KIND(OBJ_CONTEXT)),
-            p = parent != NULL ? compile_value(c, parent) : NOREG;
-    if (p != NOREG)
-        want_kind(c, parent, p, KIND(OBJ_CONTEXT));
     if (timeout == NULL) {
         build_op(&c->b, OP_CTXNEW, ctx, p, 0, 0, 0);
         return;
     }
-    struct amount a = op_drawn(c, timeout);
-    build_op(&c->b, OP_CTXTMO, ctx, p, a.b, 0, a.imm);
+    struct drawn d = emit_drawn(c, timeout);
+    build_op(&c->b, OP_CTXTMO, ctx, p, d.b, 0, d.imm);
 }
 
-void st_cancel(struct cc *c, const cJSON *o, const cJSON *v)
+static void go_context(struct gen *g, const struct stmt *s)
 {
-    (void)o;
-    op_on_object(c, v, OBJ_CONTEXT, OP_CTXCANCEL);
+    const struct part *parent = part_of(s, "parent"), *timeout = part_of(s, "timeout");
+    struct node *p = parent != NULL ? gen_value(g, parent->x) : gen_leaf(g, "0"),
+                *t = timeout != NULL ? gen_amount(g, timeout->amount) : gen_leaf(g, "-1");
+    gen_assign(g, s->part[0].name, gen_call(g, "simNewContext", p, t, NULL));
 }
+
+static const struct statement timers_statements[] = {
+    {.field = {NEW_NAME("timer", SLOT_A, KIND(OBJ_TIMER)), DRAWN("after")},
+     .what = "time.NewTimer.",
+     .example = "{\"timer\": \"t\", \"after\": \"1ms\"}, {\"recv\": \"t.C\"}",
+     .op = OP_TIMER,
+     .go = "simNewTimer({after:2}, nil)"},
+    {.field = {DRAWN("after"), NAME("into", SLOT_A, KIND_RECV)},
+     .what = "time.After: the name gets a channel that gets one value after the duration.",
+     .example = "{\"after\": \"5ms\", \"into\": \"timeout\"}, {\"recv\": \"timeout\"}",
+     .op = OP_AFTER,
+     .go = "simAfter({after})"},
+    {.field = {CALLEE("after_func"), DRAWN("after"), ARGS, OPTIONAL("arg", F_OF_CALLEE),
+               NAME("timer", SLOT_A, KIND(OBJ_TIMER))},
+     .what = "time.AfterFunc: starts the function after the duration. `timer` names it for `stop`; "
+             "`args` are its arguments, `arg` the only one. A body in place is possible as well.",
+     .example = "{\"after_func\": \"fire\", \"after\": \"1ms\", \"arg\": 7, \"timer\": \"t\"}",
+     .op = OP_TIMER,
+     .emit = emit_after_func,
+     .gen = go_after_func},
+    {.field = {NEW_NAME("ticker", SLOT_A, KIND(OBJ_TIMER)), DRAWN("every")},
+     .what = "time.NewTicker.",
+     .example = "{\"ticker\": \"tick\", \"every\": \"10ms\"}, {\"recv\": \"tick.C\"}",
+     .op = OP_TICKER,
+     .go = "simNewTicker({every})"},
+    {.field = {OBJECT("stop", KIND(OBJ_TIMER)), NAME("into", SLOT_A, KIND_NUMBER)},
+     .what = "Timer.Stop or Ticker.Stop; into gets whether it was in time.",
+     .example = "{\"stop\": \"t\", \"into\": \"in_time\"}",
+     .op = OP_TSTOP,
+     .go = "simStop({=stop:2})"},
+    {.field = {OBJECT("reset", KIND(OBJ_TIMER)), DRAWN("after"), NAME("into", SLOT_A, KIND_NUMBER)},
+     .what = "Timer.Reset or Ticker.Reset.",
+     .example = "{\"reset\": \"t\", \"after\": \"1ms\", \"into\": \"was_active\"}",
+     .op = OP_TRESET,
+     .go = "simReset({=reset:2}, {after:2})"},
+    {.field = {NEW_NAME("context", SLOT_NONE, 0), OPTIONAL("parent", F_VALUE),
+               OPTIONAL("timeout", F_DRAWN)},
+     .what =
+         "context.WithCancel, or WithTimeout. Without `timeout`: WithCancel; without `parent`: of "
+         "the background.",
+     .example = "{\"context\": \"query\", \"parent\": \"request\", \"timeout\": \"10ms\"}",
+     .emit = emit_context,
+     .gen = go_context},
+    {.field = {OBJECT("cancel", KIND(OBJ_CONTEXT))},
+     .what = "Calls a context's cancel function.",
+     .example = "{\"cancel\": \"ctx\"}",
+     .op = OP_CTXCANCEL,
+     .go = "{cancel}.cancel()"},
+};
+GROUP(timers, "Timers and contexts");
 
 /* ---- descriptors ---- */
 
-void st_read(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    uint8_t n = op_into(c, o, "into", KIND_NUMBER), t = op_into(c, o, "time", KIND_NUMBER);
-    struct target fd = op_target(c, v, OBJ_FD);
-    build_op(&c->b, OP_FDREAD, n, t, fd.reg, fd.obj, 0);
-}
+static const char *const modes[] = {"read", "write", NULL}, *const deadlines[] = {"both", "read",
+                                                                                  "write", NULL};
+static const uint8_t mode_bits[] = {1, 2}, deadline_bits[] = {3, 1, 2};
 
-void st_write(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    uint8_t r = op_into(c, o, "into", KIND_NUMBER);
-    struct target fd = op_target(c, v, OBJ_FD);
-    int64_t imm;
-    uint8_t n = op_value_or(c, o, "value", 0, &imm);
-    build_op(&c->b, OP_FDWRITE, r, n, fd.reg, fd.obj, imm);
-}
-
-void st_poll(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    static const char *const modes[] = {"read", "write", NULL};
-    uint8_t r = op_into(c, o, "into", KIND_NUMBER);
-    int mode = op_choice(c, o, "for", modes) + 1;
-    struct target fd = op_target(c, v, OBJ_FD);
-    build_op(&c->b, OP_FDWAIT, r, mode, fd.reg, fd.obj, 0);
-}
-
-void st_deadline(struct cc *c, const cJSON *o, const cJSON *v)
-{
-    static const char *const modes[] = {"both", "read", "write", NULL};
-    static const int bits[] = {3, 1, 2};
-    int mode = bits[op_choice(c, o, "for", modes)];
-    struct target fd = op_target(c, v, OBJ_FD);
-    struct amount a = op_drawn(c, json_need(c->doc, o, "after"));
-    build_op(&c->b, OP_FDDEADLINE, mode, a.b, fd.reg, fd.obj, a.imm);
-}
+static const struct statement descriptors_statements[] = {
+    {.field = {OBJECT("read", KIND(OBJ_FD)), NAME("into", SLOT_A, KIND_NUMBER),
+               NAME("time", SLOT_B, KIND_NUMBER)},
+     .what = "Waits for the next arrival of a descriptor. `into` gets the arrival's number, -1 "
+             "closed, -2 deadline; `time` when it came.",
+     .example = "{\"read\": \"conn\", \"into\": \"n\", \"time\": \"arrived\"}",
+     .op = OP_FDREAD,
+     .go = "{read}.read()"},
+    {.field = {OBJECT("write", KIND(OBJ_FD)), COUNT("value", SLOT_B, 0),
+               NAME("into", SLOT_A, KIND_NUMBER)},
+     .what =
+         "Answers an arrival (value: its number). In a closed loop the client of that arrival goes "
+         "on to think.",
+     .example = "{\"write\": \"conn\", \"value\": \"n\", \"into\": \"err\"}",
+     .op = OP_FDWRITE,
+     .go = "{write}.write()"},
+    {.field = {OBJECT("poll", KIND(OBJ_FD)), WORD("for", SLOT_B, modes, mode_bits),
+               NAME("into", SLOT_A, KIND_NUMBER)},
+     .what = "Waits until a descriptor is ready. `into` gets 0, -1 closed, -2 deadline.",
+     .example = "{\"poll\": \"conn\", \"for\": \"read\", \"into\": \"err\"}",
+     .op = OP_FDWAIT,
+     .go = "{poll}.ready()"},
+    {.field = {OBJECT("deadline", KIND(OBJ_FD)), DRAWN("after"),
+               WORD("for", SLOT_A, deadlines, deadline_bits)},
+     .what = "SetDeadline of a descriptor, that long from now. `for`: `both` (default), `read`, "
+             "`write`.",
+     .example = "{\"deadline\": \"conn\", \"after\": \"2ms\", \"for\": \"read\"}",
+     .op = OP_FDDEADLINE,
+     .go = "atomic.StoreInt64(&{deadline}.deadline, simNow()+{after:3})"},
+};
+GROUP(descriptors, "Descriptors");

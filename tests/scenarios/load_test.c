@@ -216,6 +216,54 @@ TEST_CASE(Objects, Mistakes)
               "f.json:3:43: times must not go back, to \"1ms\"");
 }
 
+TEST_CASE(Objects, MistakesInArraysAndStructs)
+{
+    const char *forks = "\"forks\": {\"array\": 3, \"of\": \"mutex\"}";
+    CHECK_STR(main_says("\"a\": {\"array\": 0, \"of\": \"mutex\"}", "", ""),
+              "f.json:3:28: want a number from 1 to 1048576, got 0");
+    CHECK_STR(main_says("\"a\": {\"array\": 2}", "", ""), "f.json:3:13: \"of\" is missing here");
+    CHECK_STR(
+        main_says("\"a\": {\"array\": 2000, \"of\": {\"array\": 2000, \"of\": \"once\"}}", "", ""),
+        "f.json:3:18: more than 1048576 objects");
+    CHECK_STR(main_says("\"s\": {\"struct\": {}}", "", ""),
+              "f.json:3:29: want a member at least, got {}");
+    CHECK_STR(
+        main_says("\"s\": {\"struct\": {\"c\": {\"cond\": \"m\"}, \"m\": \"mutex\"}}", "", ""),
+        "f.json:3:44: a cond wants the name of a mutex that stands before it, got \"m\"");
+    CHECK_STR(main_says(forks, "", "{\"lock\": \"forks[3]\"}"),
+              "f.json:2:19: an index beyond the array before this at character 9 of the expression "
+              "\"forks[3]\"");
+    CHECK_STR(main_says(forks, "", "{\"lock\": \"forks\"}"),
+              "f.json:2:19: want [ and an index into the array at character 6 of the expression "
+              "\"forks\"");
+    CHECK_STR(main_says(forks, "", "{\"send\": \"forks[1]\"}"),
+              "f.json:2:19: \"forks[1]\" is a mutex, want a chan");
+    CHECK_STR(main_says("\"s\": {\"struct\": {\"m\": \"mutex\"}}", "", "{\"lock\": \"s.x\"}"),
+              "f.json:2:19: no such member at character 3 of the expression \"s.x\"");
+    CHECK_STR(main_says("\"s\": {\"struct\": {\"m\": \"mutex\"}}", "", "{\"lock\": \"s\"}"),
+              "f.json:2:19: want . and a member of the struct at character 2 of the expression "
+              "\"s\"");
+    CHECK_STR(main_says(forks, "", "{\"lock\": \"forks[forks[0]]\"}"),
+              "f.json:2:19: want a number, got a mutex: \"forks[forks[0]]\"");
+    CHECK_STR(main_says(forks, "", "{\"make\": \"x\", \"as\": {\"array\": 2, \"of\": \"mutex\"}}"),
+              "f.json:2:30: arrays and structs are declared in \"objects\"");
+}
+
+/* They end up in reports, comments of generated Go, and pictures. */
+TEST_CASE(Names, ControlCharacters)
+{
+    static const char said[] = "a name with a control character";
+    CHECK_HAS(main_says("", "", "{\"mark\": \"a\\nb\"}"), said);
+    CHECK_STR(main_says("", "", "{\"span\": \"a\\u001bb\", \"do\": []}"),
+              "f.json:2:19: a name with a control character");
+    CHECK_STR(main_says("", "", "{\"go\": [], \"group\": \"a\\r\"}"),
+              "f.json:2:30: a name with a control character");
+    CHECK_HAS(main_says("", "\"a\xc2\x9b\": []", ""), "f.json:4:11: a name with a control");
+    CHECK_HAS(main_says("", "\"a\x7f\": []", ""), said);
+    CHECK_HAS(main_says("\"a\x7f\": \"mutex\"", "", ""), "want a name of letters, digits and _");
+    says("{\"name\": \"a\\u009b\"}", "f.json:1:10: a name with a control character");
+}
+
 TEST_CASE(Distributions, Mistakes)
 {
     CHECK_STR(main_says("", "", "{\"cpu\": {\"expp\": \"1us\"}}"),
@@ -509,6 +557,11 @@ TEST_CASE(Expressions, Depth)
     strcpy(body + n + 2000, "\"}");
     CHECK_HAS(main_says("", "", body), "nested too deep");
     memset(body + n, '-', 2000);
+    CHECK_HAS(main_says("", "", body), "nested too deep");
+    for (int i = 0; i < 1000; i++)
+        memcpy(body + n + 2 * i, "1+", 2);
+    body[n + 2000] = '1';
+    strcpy(body + n + 2001, "\"}");
     CHECK_HAS(main_says("", "", body), "too many names and intermediate values");
 }
 
