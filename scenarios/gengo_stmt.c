@@ -199,6 +199,14 @@ void gen_block(struct gen *g, const struct stmt *list)
     g->nnames = names;
 }
 
+static bool all_end(const struct arm *a)
+{
+    for (; a != NULL; a = a->next)
+        if (!gen_ends(a->body))
+            return false;
+    return true;
+}
+
 /* Would a statement after this list be unreachable, in go vet's eyes? */
 bool gen_ends(const struct stmt *list)
 {
@@ -209,6 +217,8 @@ bool gen_ends(const struct stmt *list)
     const struct part *then = part_of(list, "then"), *other = part_of(list, "else");
     if (then != NULL)
         return other != NULL && gen_ends(then->body) && gen_ends(other->body);
+    if (list->is->field[0].kind == F_CASES)
+        return all_end(list->part[0].arms);
     if (list->is->field[0].kind == F_ROUNDS)
         return list->part[0].x == NULL && !jumps(part_of(list, "do")->body);
     return list->is->field[0].kind == F_RESULT || list->is->field[0].kind == F_REASON;
