@@ -13,7 +13,8 @@
 struct reader {
     struct failure *f;
     const char *path, *text, *end;
-    const struct costs *inherited; /* NULL: everything must be there */
+    bool inherits; /* not everything must be there */
+    int depth;     /* of inheritance */
 };
 
 /* ---- places ---- */
@@ -213,7 +214,7 @@ static bool read_list(struct reader *r, const struct member *at, const struct li
                      : !read_entry(r, &m, "ps", &l->numbers[i], NULL, NULL))
             return false;
     }
-    for (uint32_t i = 0; i < l->count && r->inherited == NULL; i++)
+    for (uint32_t i = 0; i < l->count && !r->inherits; i++)
         if (!have[i])
             return fail_at(r, at->key, "\"%s\" is missing here", l->name(i));
     return true;
@@ -239,7 +240,7 @@ static bool read_ports(struct reader *r, const struct member *at, struct costs *
                        &(struct list){"ports", atomic_name, ATOMIC_COUNT, c->atomic[port], NULL}))
             return false;
     }
-    for (int i = 0; i < PORT_COUNT && r->inherited == NULL; i++)
+    for (int i = 0; i < PORT_COUNT && !r->inherits; i++)
         if (!have[i])
             return fail_at(r, at->key, "\"%s\" is missing here", cost_port_name((enum cost_port)i));
     return true;
@@ -293,7 +294,7 @@ static bool read_top(struct reader *r, const struct member *m, enum top top, str
     case TOP_VERSION: return read_version(r, m);
     case TOP_NAME: return read_name(r, m, t->name);
     case TOP_UNIT: return want_text(r, m, "ps");
-    case TOP_INHERITS: return want_text(r, m, "reference");
+    case TOP_INHERITS: return true; /* read before all others */
     case TOP_PORTS: return read_ports(r, m, c);
     case TOP_COSTS:
         return read_list(r, m, &(struct list){"costs", kind_name, COST_COUNT, NULL, c->kind});
@@ -304,6 +305,40 @@ static bool read_top(struct reader *r, const struct member *m, enum top top, str
     return false;
 }
 
+static bool parse(struct failure *f, const char *path, const char *text, size_t size, int depth,
+                  struct cost_table *out);
+
+/* Begins with the table of that name. */
+static bool inherit(struct reader *r, const struct member *m, struct cost_table *t)
+{
+    enum { DEPTH_MAX = 8 };
+    const struct costs_shipped *s = costs_shipped;
+    const char *name = cJSON_IsString(m->item) ? m->item->valuestring : "";
+
+    r->inherits = true;
+    if (strcmp(name, "reference") == 0)
+        return true; /* it has begun so */
+    while (s->name != NULL && strcmp(s->name, name) != 0)
+        s++;
+    if (s->name == NULL)
+        return fail_at(r, m->value, "want the name of a table of costs/%s",
+                       ", such as \"reference\"");
+    if (r->depth == DEPTH_MAX)
+        return fail_at(r, m->value, "%s", "inherits from itself");
+    return parse(r->f, s->name, s->text, s->size, r->depth + 1, t);
+}
+
+static bool read_inherits(struct reader *r, const cJSON *root, const char *start,
+                          struct cost_table *t)
+{
+    struct member m;
+
+    EACH_MEMBER(r, m, root, start)
+    if (strcmp(m.item->string, "inherits") == 0)
+        return inherit(r, &m, t);
+    return true;
+}
+
 static bool read_tree(struct reader *r, const cJSON *root, struct cost_table *t)
 {
     const char *start = skip_space(r, r->text);
@@ -312,8 +347,8 @@ static bool read_tree(struct reader *r, const cJSON *root, struct cost_table *t)
 
     if (!cJSON_IsObject(root))
         return fail_at(r, start, "%s", "want an object");
-    if (cJSON_GetObjectItemCaseSensitive(root, "inherits"))
-        r->inherited = &costs_builtin;
+    if (!read_inherits(r, root, start, t))
+        return false;
     EACH_MEMBER(r, m, root, start)
     {
         uint32_t i = 0;
@@ -329,15 +364,15 @@ static bool read_tree(struct reader *r, const cJSON *root, struct cost_table *t)
             return false;
     }
     for (uint32_t i = 0; i < TOP_COUNT; i++)
-        if (!have[i] && i != TOP_INHERITS && !(r->inherited && i >= TOP_PORTS))
+        if (!have[i] && i != TOP_INHERITS && !(r->inherits && i >= TOP_PORTS))
             return fail_at(r, start, "\"%s\" is missing", tops[i]);
     return true;
 }
 
-bool costs_parse(struct failure *f, const char *path, const char *text, size_t size,
-                 struct cost_table *out)
+static bool parse(struct failure *f, const char *path, const char *text, size_t size, int depth,
+                  struct cost_table *out)
 {
-    struct reader r = {.f = f, .path = path, .text = text, .end = text + size};
+    struct reader r = {.f = f, .path = path, .text = text, .end = text + size, .depth = depth};
     const char *stopped = text;
     cJSON *root;
     bool ok;
@@ -361,13 +396,24 @@ bool costs_parse(struct failure *f, const char *path, const char *text, size_t s
     return ok;
 }
 
+bool costs_parse(struct failure *f, const char *path, const char *text, size_t size,
+                 struct cost_table *out)
+{
+    return parse(f, path, text, size, 0, out);
+}
+
 bool costs_load(struct failure *f, const char *path, struct cost_table *out)
 {
     FILE *file = fopen(path, "rb");
+    const struct costs_shipped *s = costs_shipped;
     char *text = NULL;
     size_t size = 0;
     bool ok = false;
 
+    while (file == NULL && s->name != NULL && strcmp(s->name, path) != 0)
+        s++;
+    if (file == NULL && s->name != NULL)
+        return costs_parse(f, path, s->text, s->size, out);
     if (file == NULL) {
         fail(f, E_IO, "%s: %s", path, strerror(errno));
         return false;

@@ -11,8 +11,8 @@
  *     }
  *
  * Names are those of costs.def and work.def; every one appears exactly once. Numbers are whole, 0
- * to COST_MAX_PS, and have a source. A table with "inherits": "reference" need only hold what
- * differs from the built-in one.
+ * to COST_MAX_PS, and have a source. A table with "inherits": NAME need only hold what differs from
+ * that one, a table of costs/ (they are part of the program); "reference" is the built-in one.
  */
 #ifndef GMPSIM_COSTS_JSON_H
 #define GMPSIM_COSTS_JSON_H
@@ -31,6 +31,14 @@ struct cost_table {
     struct costs costs;
 };
 
+/* The tables of costs/; the last has no name. */
+struct costs_shipped {
+    const char *name, *text;
+    size_t size;
+};
+extern const struct costs_shipped costs_shipped[];
+
+/* A file, or the name of a table of costs/. */
 bool costs_load(struct failure *f, const char *path, struct cost_table *out);
 /* path: only for messages. The text need not end with NUL. */
 bool costs_parse(struct failure *f, const char *path, const char *text, size_t size,

@@ -46,6 +46,19 @@ TEST_CASE(Tables, TheMeasuredTableIsValid)
 
 #define HEAD "{\"version\": 1, \"name\": \"x\", \"unit\": \"ps\", \"inherits\": \"reference\""
 
+TEST_CASE(Tables, AnyShippedTableCanBeInherited)
+{
+    CHECK(parse("{\"version\": 1, \"name\": \"x\", \"unit\": \"ps\", \"costs\": {\"pause\": "
+                "{\"ps\": 35000, "
+                "\"source\": \"s\"}}, \"inherits\": \"zen5-vm\"}"));
+    CHECK_EQ(table.costs.kind[COST_pause], 35000);
+    CHECK_EQ(table.costs.atomic[PORT_AMD64][ATOMIC_cas].miss, 33000); /* of zen5-vm */
+    CHECK_EQ(table.costs.kind[COST_osyield], costs_builtin.kind[COST_osyield]);
+    CHECK_STR(table.name, "x");
+    CHECK(costs_load(&failure, "zen5-vm", &table));
+    CHECK_STR(table.name, "zen5-vm");
+}
+
 TEST_CASE(Tables, AnInheritingTableChangesOnlyWhatItHolds)
 {
     CHECK(parse(
@@ -140,7 +153,10 @@ TEST_CASE(Tables, WrongHeadsAreRefused)
     refused("{\"version\": 2}", "t.json:1:13: version: want 1");
     refused("{\"version\": \"1\"}", "t.json:1:13: version: want 1");
     refused("{\"unit\": \"ns\"}", "t.json:1:10: want \"ps\" here");
-    refused("{\"inherits\": \"mine\"}", "t.json:1:14: want \"reference\" here");
+    refused("{\"inherits\": \"mine\"}",
+            "t.json:1:14: want the name of a table of costs/, such as \"reference\"");
+    refused("{\"inherits\": 5}",
+            "t.json:1:14: want the name of a table of costs/, such as \"reference\"");
     refused("{\"name\": \"\"}", "t.json:1:10: name: want a text of 1 to 63 bytes");
     refused("{\"name\": 3}", "t.json:1:10: name: want a text of 1 to 63 bytes");
     refused(" [1]", "t.json:1:2: want an object");
