@@ -57,12 +57,13 @@ struct host_opts {
     event_sink_fn *sink; /* the records, in the order of time; NULL: off */
     void *sink_arg;
     bool throws_end_process; /* in virtual time: a throw() is not a way to end a run */
+    /* who hears of every atomic operation; of host_traced and host_explore */
+    const struct traced_to *traced;
     /* virtual time alone */
     const struct costs *costs;
     int port; /* enum cost_port */
     bool ties_by_seed;
     uint32_t noise_permille;
-    const struct traced_to *traced; /* host_traced: who hears of every atomic operation */
     /* one host alone; may be NULL for the others */
     const struct host_explore *explore;
     const struct host_threads *threads;

@@ -31,6 +31,8 @@ static bool open_explore(const struct host *h, struct failure *f, const struct h
         eo.check = h->core->check;
     if (!ex_init(f, &eo))
         return false;
+    ex_listen(o->traced);
+    ex_stop_after(0);
     host = h;
     world = o->world;
     if (begin(e->strategy))
@@ -90,4 +92,8 @@ const struct host host_explore = {
     .stats = stats,
     .verdict = ex_verdict,
     .quiet = quiet,
+    .stop_after = ex_stop_after,
+    .stop_now = ex_stop_now,
+    .stopped = ex_stopped,
+    .ops = ex_steps,
 };

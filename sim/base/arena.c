@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "sim/base/arena_int.h"
+#include "sim/base/pages.h"
 
 enum {
     PAGE = 4096,
@@ -25,9 +26,8 @@ int arena_init(struct arena *a, size_t limit, size_t stacks_size, struct failure
         return fail(f, E_LIMIT, "memory limit of %zu bytes is too high", limit);
     size_t data = round_up(limit ? limit : 1, PAGE), reserved = data + round_up(stacks_size, PAGE);
     size_t mapping_size = reserved + HUGE_PAGE; /* room to align the base */
-    void *m = mmap(NULL, mapping_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-                   0);
-    if (m == MAP_FAILED)
+    void *m = pages_map(mapping_size, /*usable*/ false);
+    if (m == NULL)
         return fail(f, E_LIMIT, "cannot reserve %zu MiB of address space: %s", mapping_size >> 20,
                     strerror(errno));
     a->mapping = m;
@@ -44,7 +44,9 @@ void arena_release(struct arena *a)
     if (!a->mapping)
         return;
     stackpool_forget_(a);
-    munmap(a->mapping, a->mapping_size);
+    pages_used(a->base, a->committed);
+    pages_used(a->base + a->top, a->stacks_mapped * a->stacks_stride);
+    pages_unmap(a->mapping, a->mapping_size);
     memset(a, 0, sizeof *a);
 }
 

@@ -112,6 +112,11 @@ struct ex {
     int finding_kind;
     int ender; /* the thread that left the run, -1: none */
     bool running;
+    bool tells; /* somebody listens, and points are where a run may stand still */
+    struct traced_to to;
+    uint64_t stop_after; /* the operation of this step; 0: none */
+    bool stop, stopped;  /* asked for; the run stands there */
+    struct ex_thread *resting;
     struct ex_totals totals;
     struct {
         const volatile void *addr;
@@ -143,6 +148,8 @@ uint32_t ex_choose_(const struct choice *c);
 static inline void ex_spend_(uint64_t ps) { ex_hot.now += ps; }
 void ex_due_update_(void);
 void ex_records_flush_(void);
+void ex_faults_catch_(void);
+void ex_faults_release_(void);
 /* A new run of the world that is there, with these answers. False: there are no more. */
 bool ex_take_over_(struct strategy *s);
 /* The stacks of threads from this one on are free. */

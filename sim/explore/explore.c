@@ -4,7 +4,6 @@
 #include "sim/explore/explore.h"
 
 #include <assert.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -420,12 +419,25 @@ static struct ex_thread *next_of_all(struct ex_thread *me)
     return t;
 }
 
+/* The run stands still here until ex_run is called again. */
+static void rest(struct ex_thread *me)
+{
+    ex.stop = false;
+    ex.why = END_TIME;
+    ex.resting = me;
+    ex.cur = NULL;
+    coro_switch(&me->coro, &ex.main);
+    ex.cur = me;
+}
+
 static __attribute__((noinline)) void point_slow(struct ex_thread *me)
 {
     const char *limit;
 
     if (ex.at != NULL)
         ex_unsettle_();
+    if (ex.stop)
+        rest(me);
     ex.steps++;
     limit = over_limit();
     if (limit != NULL)
@@ -563,48 +575,6 @@ static void on_throw(void *arg, const struct throw_site *site)
     ex_leave_(END_THROWN, site->text);
 }
 
-/* ---- wild pointers ---- */
-
-/* Code whose orders are too weak follows pointers that are not there yet. That is a verdict on the
- * run, not the end of the search. Sanitizers have handlers of their own and say more: they keep
- * them. */
-#if defined(GMPSIM_ASAN) || defined(GMPSIM_TSAN)
-enum { CATCH_FAULTS = 0 };
-#else
-enum { CATCH_FAULTS = 1 };
-#endif
-static unsigned char fault_stack[64 * 1024];
-static struct sigaction old_segv, old_bus;
-static stack_t old_stack;
-
-static void on_fault(int sig)
-{
-    if (ex.running)
-        ex_leave_(END_THROWN, sig == SIGBUS ? "bus error" : "memory fault: a wild pointer");
-    signal(sig, SIG_DFL); /* not ours: it happens again and ends the process */
-}
-
-static void catch_faults(void)
-{
-    stack_t st = {.ss_sp = fault_stack, .ss_size = sizeof(fault_stack)};
-    struct sigaction sa = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK | SA_NODEFER};
-
-    if (!CATCH_FAULTS)
-        return;
-    sigaltstack(&st, &old_stack);
-    sigaction(SIGSEGV, &sa, &old_segv);
-    sigaction(SIGBUS, &sa, &old_bus);
-}
-
-static void release_faults(void)
-{
-    if (!CATCH_FAULTS)
-        return;
-    sigaction(SIGSEGV, &old_segv, NULL);
-    sigaction(SIGBUS, &old_bus, NULL);
-    sigaltstack(&old_stack, NULL);
-}
-
 /* ---- runs ---- */
 
 static void set_ports(void)
@@ -693,7 +663,7 @@ bool ex_init(struct failure *f, const struct ex_opts *o)
     set_ports();
     site_count();
     throw_set_reporter(on_throw, NULL);
-    catch_faults();
+    ex_faults_catch_();
     return true;
 }
 
@@ -709,7 +679,7 @@ void ex_free(void)
 {
     ex_forget();
     ex_end_threads_(0);
-    release_faults();
+    ex_faults_release_();
     throw_set_reporter(NULL, NULL);
     arena_release(&ex.arena);
     free(ex.records);
@@ -750,6 +720,8 @@ static void world_reset(void)
     ex.timer_count = ex.ready_count = ex.name_count = 0;
     ex.poll_broken = false;
     rng_init(&ex.seeds, ex.o.seed, RNG_SCHED, 0);
+    ex.record_count = 0;
+    ex.record_time = 0;
     fp_init(&ex_hot.fp);
 }
 
@@ -762,8 +734,9 @@ bool ex_take_over_(struct strategy *s)
     ex.ch.strategy = s;
     ex.wants_time = s->wants_time;
     ex.evenly = s->evenly;
-    ex.always_slow = s->wants_time || memory >= MM_ARM || ex.until != NEVER || ex.o.check != NULL;
-    ex_hot.plain = memory == MM_SC && ex.trace == NULL;
+    ex.always_slow = s->wants_time || memory >= MM_ARM || ex.until != NEVER || ex.o.check != NULL ||
+                     ex.tells;
+    ex_hot.plain = memory == MM_SC && ex.trace == NULL && !ex.tells;
     ex_hot.turns = ex.starting;
     mm_reset(memory, ex.o.ctrl, &ex.ch);
     ex.ch.count = 0;
@@ -772,8 +745,8 @@ bool ex_take_over_(struct strategy *s)
     ex.text = "";
     ex.finding_kind = 0;
     ex.ender = -1;
-    ex.record_count = 0;
-    ex.record_time = 0;
+    ex.stop = ex.stopped = false;
+    ex.resting = NULL;
     return true;
 }
 
@@ -821,24 +794,41 @@ void ex_turn_point_(void)
     ex_unsettle_(); /* somebody else answers now */
 }
 
+static void go_on(struct ex_thread *t)
+{
+    if (t == NULL)
+        return;
+    ex.cur = t;
+    ex_hot.salt = &t->salt;
+    ex_hot.now = t->now;
+    stay();
+    coro_switch(&ex.main, &t->coro);
+}
+
+/* From where it stands, or from the start. */
+static void enter(void)
+{
+    struct ex_thread *resting = ex.resting, *first = ex.paused ? ex.at_start : NULL;
+
+    ex.resting = NULL;
+    ex.paused = false;
+    if (setjmp(ex.out) != 0)
+        return;
+    if (resting != NULL)
+        coro_switch(&ex.main, &resting->coro);
+    else
+        go_on(first != NULL ? first : next_thread(NULL));
+}
+
 enum world_end ex_run(void)
 {
     ex.running = true;
-    struct ex_thread *const first = ex.paused ? ex.at_start : NULL;
-    ex.paused = false;
-    struct ex_thread *t = setjmp(ex.out) != 0 ? NULL : first != NULL ? first : next_thread(NULL);
-    if (t != NULL) {
-        ex.cur = t;
-        ex_hot.salt = &t->salt;
-        ex_hot.now = t->now;
-        stay();
-        coro_switch(&ex.main, &t->coro);
-    }
+    enter();
     ex_unsettle_();
     ex.running = false;
     ex.cur = NULL;
     ex_records_flush_();
-    if (ex.paused)
+    if (ex.paused || ex.resting != NULL)
         return ex.why;
     ex.totals.runs++;
     ex.totals.steps += ex.steps;

@@ -26,7 +26,7 @@
 
 #include "sim/base/choose.h"
 #include "sim/base/ending.h"
-#include "sim/base/event.h"
+#include "sim/base/traced.h"
 #include "sim/explore/mm.h"
 #include "sim/explore/site.h"
 #include "sim/virt/costs.h"
@@ -128,6 +128,18 @@ struct ex_totals {
     uint64_t runs, steps, answers, cut;
 };
 void ex_totals(struct ex_totals *t);
+
+/* ---- listening: every atomic operation, one by one; and a run that stands still after one ---- */
+
+/* Before ex_begin; NULL: nobody listens. The run is the same, and slower. An operation's number is
+ * its step. */
+void ex_listen(const struct traced_to *to);
+/* ex_run returns END_TIME at the first point after the operation of step `number`, or of a later
+ * one; 0: never. It may be called again, and goes on from there. */
+void ex_stop_after(uint64_t number);
+/* Called by a listener: ... at the next point. */
+void ex_stop_now(void);
+bool ex_stopped(void); /* since the last ex_stop_after, it was asked to stop or did */
 
 /* ---- traces: one record per operation, for people ---- */
 

@@ -36,62 +36,64 @@
         mm_init_value(&ex_p_->v, sizeof(ex_p_->v), EX_TO_U64_(ex_p_, x)); \
         (void)0;                                                          \
     })
-#define EX_LOAD_(p, op)                                                                   \
-    __extension__({                                                                       \
-        __auto_type ex_p_ = (p);                                                          \
-        EX_FROM_U64_(ex_p_, ex_load_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v))); \
+#define EX_SITE_(op, order, text, p) EX_SITE(op, order, text, TRACED_VALUE((p)->v))
+#define EX_LOAD_(p, text, op, order)                                                       \
+    __extension__({                                                                        \
+        __auto_type ex_p_ = (p);                                                           \
+        EX_FROM_U64_(ex_p_, ex_load_(EX_SITE_(op, order, text, ex_p_), OP_##op, &ex_p_->v, \
+                                     sizeof(ex_p_->v)));                                   \
     })
-#define EX_STORE_(p, x, op)                                                  \
-    __extension__({                                                          \
-        __auto_type ex_p_ = (p);                                             \
-        uint64_t ex_x_ = EX_TO_U64_(ex_p_, x);                               \
-        ex_store_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v), ex_x_); \
+#define EX_STORE_(p, text, x, op, order)                                                          \
+    __extension__({                                                                               \
+        __auto_type ex_p_ = (p);                                                                  \
+        uint64_t ex_x_ = EX_TO_U64_(ex_p_, x);                                                    \
+        ex_store_(EX_SITE_(op, order, text, ex_p_), OP_##op, &ex_p_->v, sizeof(ex_p_->v), ex_x_); \
     })
-#define EX_CAS_(p, old, new, op)                                                          \
-    __extension__({                                                                       \
-        __auto_type ex_p_ = (p);                                                          \
-        uint64_t ex_o_ = EX_TO_U64_(ex_p_, old), ex_x_ = EX_TO_U64_(ex_p_, new);          \
-        bool ex_ok_;                                                                      \
-        ex_rmw_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v), RMW_CAS, ex_x_, ex_o_, \
-                &ex_ok_);                                                                 \
-        ex_ok_;                                                                           \
+#define EX_CAS_(p, text, old, new, op, order)                                                    \
+    __extension__({                                                                              \
+        __auto_type ex_p_ = (p);                                                                 \
+        uint64_t ex_o_ = EX_TO_U64_(ex_p_, old), ex_x_ = EX_TO_U64_(ex_p_, new);                 \
+        bool ex_ok_;                                                                             \
+        ex_rmw_(EX_SITE_(op, order, text, ex_p_), OP_##op, &ex_p_->v, sizeof(ex_p_->v), RMW_CAS, \
+                ex_x_, ex_o_, &ex_ok_);                                                          \
+        ex_ok_;                                                                                  \
     })
 /* The old value. */
-#define EX_RMW_(p, x, op, how)                                                                     \
-    __extension__({                                                                                \
-        __auto_type ex_p_ = (p);                                                                   \
-        uint64_t ex_x_ = EX_TO_U64_(ex_p_, x);                                                     \
-        bool ex_ok_;                                                                               \
-        EX_FROM_U64_(ex_p_, ex_rmw_(EX_SITE(op), OP_##op, &ex_p_->v, sizeof(ex_p_->v), how, ex_x_, \
-                                    0, &ex_ok_));                                                  \
+#define EX_RMW_(p, text, x, op, how)                                                   \
+    __extension__({                                                                    \
+        __auto_type ex_p_ = (p);                                                       \
+        uint64_t ex_x_ = EX_TO_U64_(ex_p_, x);                                         \
+        bool ex_ok_;                                                                   \
+        EX_FROM_U64_(ex_p_, ex_rmw_(EX_SITE_(op, sc, text, ex_p_), OP_##op, &ex_p_->v, \
+                                    sizeof(ex_p_->v), how, ex_x_, 0, &ex_ok_));        \
     })
 
-#define a_load(p)              EX_LOAD_(p, load)
-#define a_load_acq(p)          EX_LOAD_(p, load_acq)
-#define a_load_rlx(p)          EX_LOAD_(p, load_rlx)
-#define a_store(p, x)          EX_STORE_(p, x, store)
-#define a_store_rel(p, x)      EX_STORE_(p, x, store_rel)
-#define a_store_rlx(p, x)      EX_STORE_(p, x, store_rlx)
-#define a_cas(p, old, new)     EX_CAS_(p, old, new, cas)
-#define a_cas_rel(p, old, new) EX_CAS_(p, old, new, cas_rel)
-#define a_xchg(p, x)           EX_RMW_(p, x, xchg, RMW_XCHG)
-#define a_or(p, m)             EX_RMW_(p, m, or, RMW_OR)
-#define a_and(p, m)            EX_RMW_(p, m, and, RMW_AND)
-#define a_xchg8(p, x)                                                                       \
-    __extension__({                                                                         \
-        __auto_type ex_q_ = (p);                                                            \
-        bool ex_ok_;                                                                        \
-        (uint8_t) ex_rmw_(EX_SITE(xchg8), OP_xchg8, &ex_q_->v, sizeof(ex_q_->v), RMW_XCHG8, \
-                          (uint64_t)(uint8_t)(x), 0, &ex_ok_);                              \
+#define a_load(p)              EX_LOAD_(p, #p, load, sc)
+#define a_load_acq(p)          EX_LOAD_(p, #p, load_acq, acq)
+#define a_load_rlx(p)          EX_LOAD_(p, #p, load_rlx, rlx)
+#define a_store(p, x)          EX_STORE_(p, #p, x, store, sc)
+#define a_store_rel(p, x)      EX_STORE_(p, #p, x, store_rel, rel)
+#define a_store_rlx(p, x)      EX_STORE_(p, #p, x, store_rlx, rlx)
+#define a_cas(p, old, new)     EX_CAS_(p, #p, old, new, cas, sc)
+#define a_cas_rel(p, old, new) EX_CAS_(p, #p, old, new, cas_rel, rel)
+#define a_xchg(p, x)           EX_RMW_(p, #p, x, xchg, RMW_XCHG)
+#define a_or(p, m)             EX_RMW_(p, #p, m, or, RMW_OR)
+#define a_and(p, m)            EX_RMW_(p, #p, m, and, RMW_AND)
+#define a_xchg8(p, x)                                                                            \
+    __extension__({                                                                              \
+        __auto_type ex_q_ = (p);                                                                 \
+        bool ex_ok_;                                                                             \
+        (uint8_t) ex_rmw_(EX_SITE_(xchg8, sc, #p, ex_q_), OP_xchg8, &ex_q_->v, sizeof(ex_q_->v), \
+                          RMW_XCHG8, (uint64_t)(uint8_t)(x), 0, &ex_ok_);                        \
     })
-#define a_add(p, d)                                                                             \
-    __extension__({                                                                             \
-        __auto_type ex_q_ = (p);                                                                \
-        uint64_t ex_d_ = EX_TO_U64_(ex_q_, d);                                                  \
-        bool ex_ok_;                                                                            \
-        EX_FROM_U64_(ex_q_, ex_rmw_(EX_SITE(add), OP_add, &ex_q_->v, sizeof(ex_q_->v), RMW_ADD, \
-                                    ex_d_, 0, &ex_ok_) +                                        \
-                                ex_d_);                                                         \
+#define a_add(p, d)                                                                  \
+    __extension__({                                                                  \
+        __auto_type ex_q_ = (p);                                                     \
+        uint64_t ex_d_ = EX_TO_U64_(ex_q_, d);                                       \
+        bool ex_ok_;                                                                 \
+        EX_FROM_U64_(ex_q_, ex_rmw_(EX_SITE_(add, sc, #p, ex_q_), OP_add, &ex_q_->v, \
+                                    sizeof(ex_q_->v), RMW_ADD, ex_d_, 0, &ex_ok_) +  \
+                                ex_d_);                                              \
     })
 /* Not a point, so it may stand inside another verb. */
 #define a_peek(p)                                                   \
@@ -100,7 +102,7 @@
         EX_FROM_U64_(ex_k_, ex_peek_(&ex_k_->v, sizeof(ex_k_->v))); \
     })
 #define a_own(p)  a_peek(p)
-#define a_fence() ex_fence_(EX_SITE(fence))
+#define a_fence() ex_fence_(EX_SITE(fence, sc, "", TRACED_UNSIGNED))
 
 void ex_fence_(const struct ex_site *s);
 uint64_t ex_peek_(const void *addr, unsigned size);

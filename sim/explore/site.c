@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A site for this file itself: the section, and so its start and stop symbols, always exist. */
-static struct ex_site none = {"", "", 0, OP_COUNT, false, 0};
+static struct ex_site none = {"", "", 0, OP_COUNT, false, 0, {0}};
 static struct ex_site *const none_p __attribute__((used, section("gmpsim_sites"))) = &none;
 
 extern struct ex_site *__start_gmpsim_sites[], *__stop_gmpsim_sites[];
@@ -31,6 +31,19 @@ static int by_place(const void *pa, const void *pb)
     return c != 0 ? c : (a->op > b->op) - (a->op < b->op);
 }
 
+/* Without the order, which stands beside it. */
+static const char *verb_name(enum ex_op op)
+{
+    switch (op) {
+    case OP_load_acq:
+    case OP_load_rlx: return "load";
+    case OP_store_rel:
+    case OP_store_rlx: return "store";
+    case OP_cas_rel: return "cas";
+    default: return op_name(op);
+    }
+}
+
 /* Sorted in place once: the section is only ours. Insertion sort, so that ties keep their order. */
 uint32_t site_count(void)
 {
@@ -47,8 +60,10 @@ uint32_t site_count(void)
             s[j] = s[j - 1];
         s[j] = x;
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         s[i]->id = (uint32_t)i; /* `none` sorts first and is 0 */
+        s[i]->told.op = verb_name((enum ex_op)s[i]->op);
+    }
     done = true;
     return (uint32_t)n - 1;
 }

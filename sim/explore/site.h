@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/base/traced.h"
+
 enum ex_op {
 #define OP(name, ...) OP_##name,
 #include "sim/explore/ops.def"
@@ -35,16 +37,24 @@ struct ex_site {
     uint8_t op;
     bool weakened; /* an order fault: the access goes without the order that it declares */
     uint32_t id;   /* 1 .. ; valid after site_number() */
+    struct traced_site told; /* for listeners */
 };
 
-/* Pointers to all sites lie in one linker section. */
-#define EX_SITE(op_)                                                                      \
-    __extension__({                                                                       \
-        static struct ex_site site_ = {__FILE__, __func__, __LINE__, OP_##op_, false, 0}; \
-        static struct ex_site *const site_p_                                              \
-            __attribute__((used, section("gmpsim_sites"))) = &site_;                      \
-        (void)site_p_;                                                                    \
-        &site_;                                                                           \
+/* Pointers to all sites lie in one linker section. field: as the source says it. */
+#define EX_SITE(op_, order_, field_, value_)                                \
+    __extension__({                                                         \
+        static struct ex_site site_ = {                                     \
+            __FILE__,                                                       \
+            __func__,                                                       \
+            __LINE__,                                                       \
+            OP_##op_,                                                       \
+            false,                                                          \
+            0,                                                              \
+            {__FILE__, __func__, __LINE__, NULL, #order_, field_, value_}}; \
+        static struct ex_site *const site_p_                                \
+            __attribute__((used, section("gmpsim_sites"))) = &site_;        \
+        (void)site_p_;                                                      \
+        &site_;                                                             \
     })
 
 /* Numbers the sites, once; returns how many there are. */

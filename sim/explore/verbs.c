@@ -39,6 +39,45 @@ static void note(const struct ex_site *s, const void *addr, uint64_t value, uint
     };
 }
 
+void ex_listen(const struct traced_to *to)
+{
+    ex.tells = to != NULL;
+    ex.to = to != NULL ? *to : (struct traced_to){0};
+}
+
+void ex_stop_after(uint64_t number)
+{
+    ex.stop_after = number;
+    ex.stop = ex.stopped = false;
+}
+
+void ex_stop_now(void) { ex.stop = ex.stopped = true; }
+
+bool ex_stopped(void) { return ex.stopped; }
+
+/* For who listens: every operation. The step is its number. */
+static void tell(const struct ex_site *s, const void *addr, uint64_t before, uint64_t after,
+                 uint64_t wanted, bool done)
+{
+    if (!ex.tells)
+        return;
+    const struct ex_thread *t = ex.cur;
+    uint64_t step = ex_steps_();
+    if (ex.to.op != NULL)
+        ex.to.op(ex.to.arg, &(struct traced_op){.number = step,
+                                                .time_ps = ex_hot.now,
+                                                .m = (uint16_t)t->id,
+                                                .p = t->p >= 0 ? (uint16_t)t->p : EVENT_NO_P,
+                                                .site = &s->told,
+                                                .addr = addr,
+                                                .before = before,
+                                                .after = after,
+                                                .wanted = wanted,
+                                                .done = done});
+    if (ex.stop_after != 0 && step >= ex.stop_after)
+        ex_stop_now();
+}
+
 uint64_t ex_load_slow_(const struct ex_site *s, const void *addr, unsigned size)
 {
     uint64_t stale = mm.stats.stale_loads;
@@ -46,6 +85,7 @@ uint64_t ex_load_slow_(const struct ex_site *s, const void *addr, unsigned size)
     uint64_t v = mm_load(ex.cur->id, (void *)(uintptr_t)addr, size, bits_of(s));
 
     note(s, addr, v, v, false, stale, mm.stats.moved_stores);
+    tell(s, addr, v, v, 0, true);
     ex_did_((enum ex_op)s->op, ex_value_(v, size));
     return v;
 }
@@ -53,10 +93,12 @@ uint64_t ex_load_slow_(const struct ex_site *s, const void *addr, unsigned size)
 void ex_store_slow_(const struct ex_site *s, void *addr, unsigned size, uint64_t value)
 {
     uint64_t moved = mm.stats.moved_stores;
+    uint64_t before = ex.tells ? mm_peek(ex_tid(), addr, size) : 0;
 
     mm_store(ex.cur->id, addr, size, bits_of(s), value);
     ex_unsettle_(); /* a buffer may hold it back */
     note(s, addr, value, value, true, mm.stats.stale_loads, moved);
+    tell(s, addr, before, value, 0, true);
     ex_did_((enum ex_op)s->op, ex_value_(value, size));
 }
 
@@ -68,6 +110,7 @@ uint64_t ex_rmw_slow_(const struct ex_site *s, void *addr, unsigned size, enum m
 
     note(s, addr, *wrote ? mm_rmw_value(how, old, operand, size) : operand, old, *wrote, stale,
          moved);
+    tell(s, addr, old, *wrote ? mm_rmw_value(how, old, operand, size) : old, expect, *wrote);
     ex_did_rmw_((enum ex_op)s->op, old, size, *wrote);
     return old;
 }
@@ -77,6 +120,7 @@ void ex_fence_(const struct ex_site *s)
     ex_point_();
     mm_fence(ex.cur->id, bits_of(s));
     note(s, NULL, 0, 0, false, mm.stats.stale_loads, mm.stats.moved_stores);
+    tell(s, NULL, 0, 0, 0, true);
     ex_did_(OP_fence, 0);
 }
 
@@ -447,15 +491,19 @@ static void record(uint32_t type, uint64_t g, uint64_t a, uint32_t b, uint32_t c
 {
     const struct ex_thread *t = ex.cur;
     ex.record_time = ex_hot.now > ex.record_time ? ex_hot.now : ex.record_time + 1;
-    ex.records[ex.record_count++] = (struct event_rec){
-        .time = ex.record_time,
-        .a = a,
-        .b = b,
-        .g = (uint32_t)g,
-        .type = (uint16_t)type,
-        .m = t != NULL ? (uint16_t)t->id : EVENT_NO_M,
-        .p = t != NULL && t->p >= 0 ? (uint16_t)t->p : EVENT_NO_P,
-        .c = (uint16_t)c};
+    const struct event_rec rec = {.time = ex.record_time,
+                                  .a = a,
+                                  .b = b,
+                                  .g = (uint32_t)g,
+                                  .type = (uint16_t)type,
+                                  .m = t != NULL ? (uint16_t)t->id : EVENT_NO_M,
+                                  .p = t != NULL && t->p >= 0 ? (uint16_t)t->p : EVENT_NO_P,
+                                  .c = (uint16_t)c};
+    if (ex.tells && ex.to.event != NULL)
+        ex.to.event(ex.to.arg, &rec);
+    if (ex.records == NULL)
+        return;
+    ex.records[ex.record_count++] = rec;
     if (ex.record_count == EVENT_BATCH_COUNT)
         ex_records_flush_();
 }
@@ -464,7 +512,7 @@ void ex_emit_(uint32_t type, uint64_t g, uint64_t a, uint32_t b, uint32_t c)
 {
     if (type < EV_COUNT)
         ex.events[type]++;
-    if (__builtin_expect(ex.records != NULL, 0))
+    if (__builtin_expect(ex.records != NULL || ex.tells, 0))
         record(type, g, a, b, c);
     fp_mix4(&ex_hot.fp, ex_hot.now, type, g, a ^ (uint64_t)b << 32 ^ (uint64_t)c << 16);
 }

@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -39,20 +38,6 @@ enum {
     IDLE_LAST_NS = 32000000, /* ... to this */
 };
 static const size_t DEFAULT_MEMORY = (size_t)16 << 30;
-
-void *rt_map_(size_t size)
-{
-    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
-
-    return p == MAP_FAILED ? NULL : p;
-}
-
-void rt_unmap_(void *p, size_t size)
-{
-    if (p)
-        munmap(p, size);
-}
 
 /* ---- stretches that must not be jumped out of ---- */
 
@@ -475,8 +460,8 @@ static bool choose_cpus(struct failure *f)
 static bool take_memory(struct failure *f)
 {
     W->memory_max = W->opts.memory_max ? W->opts.memory_max : DEFAULT_MEMORY;
-    W->memory = rt_map_(W->memory_max);
-    W->threads = rt_map_(sizeof *W->threads * RT_THREADS_MAX);
+    W->memory = pages_map(W->memory_max, /*usable*/ true);
+    W->threads = pages_map(sizeof *W->threads * RT_THREADS_MAX, /*usable*/ true);
     if (W->memory && W->threads && rt_env_init_() && rt_log_init_(W->opts.records_max))
         return true;
     return fail(f, E_LIMIT, "real host: memory or descriptors: %s", strerror(errno)), false;
@@ -520,8 +505,8 @@ void rt_free(void)
     sigaction(SIGURG, &W->old_sigurg, NULL);
     rt_log_free_();
     rt_env_free_();
-    rt_unmap_(W->threads, sizeof *W->threads * RT_THREADS_MAX);
-    rt_unmap_(W->memory, W->memory_max);
+    pages_unmap(W->threads, sizeof *W->threads * RT_THREADS_MAX);
+    pages_unmap(W->memory, W->memory_max);
     pthread_mutex_destroy(&W->ended_lock);
     rt_self_ = NULL;
     W->threads = NULL;

@@ -299,9 +299,9 @@ bool rt_env_init_(void)
     env.epoll = env.bell = -1;
     env.thread.id = -1;
     init_locks();
-    env.heap = rt_map_(sizeof *env.heap * RT_TIMERS_MAX);
-    env.pending = rt_map_(sizeof *env.pending * RT_FDS_MAX);
-    env.ring = rt_map_(sizeof *env.ring * RT_FDS_MAX);
+    env.heap = pages_map(sizeof *env.heap * RT_TIMERS_MAX, /*usable*/ true);
+    env.pending = pages_map(sizeof *env.pending * RT_FDS_MAX, /*usable*/ true);
+    env.ring = pages_map(sizeof *env.ring * RT_FDS_MAX, /*usable*/ true);
     return env.heap && env.pending && env.ring && open_bell();
 }
 
@@ -318,9 +318,9 @@ void rt_env_free_(void)
         pthread_cond_destroy(&env.changed);
         pthread_mutex_destroy(&env.lock);
     }
-    rt_unmap_(env.heap, sizeof *env.heap * RT_TIMERS_MAX);
-    rt_unmap_(env.pending, sizeof *env.pending * RT_FDS_MAX);
-    rt_unmap_(env.ring, sizeof *env.ring * RT_FDS_MAX);
+    pages_unmap(env.heap, sizeof *env.heap * RT_TIMERS_MAX);
+    pages_unmap(env.pending, sizeof *env.pending * RT_FDS_MAX);
+    pages_unmap(env.ring, sizeof *env.ring * RT_FDS_MAX);
     env.heap = NULL;
     env.pending = NULL;
     env.ring = NULL;

@@ -16,6 +16,7 @@
 
 #include "host.h"
 #include "rt.h"
+#include "sim/base/pages.h"
 
 /* What a thread is doing, for the search for an idle world. Anything but BLOCKED may run again by
  * itself. */
@@ -106,8 +107,6 @@ void rt_env_start_(void);
 void rt_env_stop_(void); /* ends and joins its thread */
 bool rt_env_quiet_(void);
 struct rt_thread *rt_env_thread_(void);
-void *rt_map_(size_t size); /* zeroed, committed as it is touched; NULL: none */
-void rt_unmap_(void *p, size_t size);
 
 bool rt_log_init_(uint64_t records_max);
 void rt_log_free_(void);

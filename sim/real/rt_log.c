@@ -37,13 +37,13 @@ bool rt_log_init_(uint64_t records_max)
     if (!rt_recording_)
         return true;
     pool.nchunks = (size_t)((records_max + CHUNK_RECORDS - 1) / CHUNK_RECORDS);
-    pool.chunks = rt_map_(pool.nchunks * sizeof *pool.chunks);
+    pool.chunks = pages_map(pool.nchunks * sizeof *pool.chunks, /*usable*/ true);
     return pool.chunks != NULL;
 }
 
 void rt_log_free_(void)
 {
-    rt_unmap_(pool.chunks, pool.nchunks * sizeof *pool.chunks);
+    pages_unmap(pool.chunks, pool.nchunks * sizeof *pool.chunks);
     pool.chunks = NULL;
     rt_recording_ = false;
 }

@@ -14,19 +14,12 @@
 
 #include "sim/traced/trace.h"
 
-#define TR_SITE_(op_, order_, p, text_)                                                         \
-    __extension__({                                                                             \
-        static const struct traced_site tr_site_ = {__FILE__, __func__, __LINE__,         #op_, \
-                                                    #order_,  text_,    TR_VALUE_((p)->v)};     \
-        &tr_site_;                                                                              \
+#define TR_SITE_(op_, order_, p, text_)                                                \
+    __extension__({                                                                    \
+        static const struct traced_site tr_site_ = {                                   \
+            __FILE__, __func__, __LINE__, #op_, #order_, text_, TRACED_VALUE((p)->v)}; \
+        &tr_site_;                                                                     \
     })
-/* How a value reads; 5 is what GCC and clang call the class of pointers. */
-#define TR_VALUE_(v)                                                     \
-    (__builtin_classify_type(v) == 5 ? TRACED_POINTER                    \
-                                     : _Generic((v), int32_t             \
-                                                : TRACED_SIGNED, int64_t \
-                                                : TRACED_SIGNED, default \
-                                                : TRACED_UNSIGNED))
 #define TR_WORD_(v) ((uint64_t)(uintptr_t)(v))
 
 struct tr_step_ {

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MAP_ANONYMOUS, MAP_NORESERVE */
-#define _GNU_SOURCE
 /* A world begins, is looked at, saved, put back, and ends. */
 #include "sim/virt/vm_int.h"
 
@@ -8,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "sim/base/pages.h"
 #include "sim/virt/host.h"
 
 /* ---- options ---- */
@@ -142,10 +140,9 @@ static bool init_lines(struct failure *f)
     struct vm_world *w = &vm_w_;
     size_t size = lines_size();
 
-    w->lines = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                    -1, 0);
+    w->lines = pages_map(size, /*usable*/ true);
     vm_hot.lines = (uintptr_t)w->lines - ((uintptr_t)w->arena.base >> 6) * sizeof *w->lines;
-    if (w->lines != MAP_FAILED)
+    if (w->lines != NULL)
         return true;
     fail(f, E_LIMIT, "no address space for %zu bytes of cache-line masks", size);
     return false;
@@ -217,7 +214,7 @@ void vm_free(void)
         return;
     throw_set_reporter(NULL, NULL);
     event_log_flush(&vm_log_);
-    munmap(w->lines, lines_size());
+    pages_unmap(w->lines, lines_size());
     for (uint32_t i = 0; i < w->threads; i++)
         if (w->thread[i] && w->thread[i]->coro.stack) /* else the system had no stack for it */
             stackpool_end(&w->stacks, &w->thread[i]->coro);

@@ -81,9 +81,10 @@ static void check_stuck(const struct run_opts *o)
 
 static void on_each(const struct run_opts *base, void (*check)(const struct run_opts *))
 {
-    struct strategy_random random;
-    struct host_explore e = {.strategy = &random.s};
+    static struct strategy_random random; /* the world lives on after this returns */
+    static struct host_explore e;
     struct run_opts o = *base;
+    e.strategy = &random.s;
     check(&o);
     run_free(&r);
     o.host = &host_real;
@@ -187,4 +188,76 @@ TEST_CASE(Hosts, AWorldIsBuiltAgainForTheNextRun)
     CHECK_EQ(n, 4);
     CHECK(prints[0] != prints[1] && prints[1] != prints[2]);
     scenario_free(scenario);
+}
+
+/* ---- the explorer's operations ---- */
+
+struct heard {
+    uint64_t ops, last, records;
+    bool rises;
+};
+
+static void hear_op(void *arg, const struct traced_op *op)
+{
+    struct heard *h = arg;
+    h->ops++;
+    h->rises &= op->number > h->last;
+    h->last = op->number;
+    CHECK(op->site->field != NULL && op->site->op != NULL);
+}
+
+static void hear_record(void *arg, const struct event_rec *rec)
+{
+    struct heard *h = arg;
+    (void)rec;
+    h->records++;
+}
+
+static uint64_t run_in_steps(struct run_opts *o, uint64_t step, struct heard *h)
+{
+    struct failure f = {0};
+    struct look_sched s;
+    uint64_t stops = 0;
+    *h = (struct heard){.rises = true};
+    if (!run_start(&f, &r, o))
+        FAIL_CASE("%s", f.text);
+    for (uint64_t at = step; run_after_op(&r, step != 0 ? at : 0); at += step) {
+        CHECK_LE(at, h->last); /* a point that is no atomic operation ends nothing */
+        look_sched(&s);
+        CHECK(s.procs <= 2);
+        stops++;
+    }
+    run_end(&r);
+    CHECK_STR(run_verdict(&r.result), "finished");
+    return stops;
+}
+
+TEST_CASE(Hosts, AScheduleIsSteppedThroughByOperations)
+{
+    struct strategy_random random;
+    struct host_explore e = {.strategy = &random.s};
+    struct run_opts o = opts_of(fan);
+    struct heard whole, steps;
+    const struct traced_to to = {.op = hear_op, .event = hear_record, .arg = &whole};
+    const struct traced_to to_steps = {.op = hear_op, .event = hear_record, .arg = &steps};
+    strategy_random_init(&random, 8, 1);
+    uint64_t quiet = explored(&o, &random.s, 0);
+    run_free(&r);
+    o.explore = &e;
+    o.sink = NULL;
+    o.traced = &to;
+    strategy_random_init(&random, 8, 1);
+    CHECK_EQ(run_in_steps(&o, 0, &whole), 0);
+    CHECK_EQ(r.result.fingerprint, quiet);
+    run_free(&r);
+    o.traced = &to_steps;
+    strategy_random_init(&random, 8, 1);
+    CHECK_LE(10, run_in_steps(&o, 97, &steps));
+    CHECK_EQ(r.result.fingerprint, quiet);
+    CHECK(whole.rises && steps.rises);
+    CHECK_LT(500, whole.ops);
+    CHECK_EQ(whole.ops, steps.ops);
+    CHECK_EQ(whole.records, nrecords[0]);
+    CHECK_EQ(whole.records, steps.records);
+    done();
 }
