@@ -16,11 +16,13 @@
  *
  * The same scenario, settings and seed give the same result and fingerprint on every machine.
  *
- * Several scenarios and runs may exist at once; one run at a time goes, and all calls come from one
- * thread. A scenario must outlive its runs. Text that a function returns belongs to the object and
- * lives as long as it. Functions that can fail write a sentence to `error`, which has room for
- * GMPSIM_ERROR_MAX bytes and may be NULL. Link with -lgmpsim; of the static library also
- * -lcjson -lm -lpthread. pkg-config and find_package know it as gmpsim. */
+ * Several scenarios and runs may exist at once. Calls may come from any thread, but an object is
+ * for one thread at a time; one run goes at a time, others wait. Nothing here ends the process:
+ * without memory a call is GMPSIM_BAD. NULL where an object or a name is wanted is GMPSIM_BAD, too,
+ * or the answer "not there". A scenario must outlive its runs. Text that a function returns belongs
+ * to the object and lives as long as it. Functions that can fail write a sentence to `error`: room
+ * for GMPSIM_ERROR_MAX bytes, or NULL. Link with -lgmpsim; of the static library also -lcjson -lm
+ * -lpthread. pkg-config and find_package know it as gmpsim. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -58,7 +60,7 @@ const char *gmpsim_scenario_name(const gmpsim_scenario *s);
 
 /* ---- a run ---- */
 
-/* With the settings of the scenario. Never NULL: without memory the process ends. */
+/* With the settings of the scenario. NULL: no memory. */
 gmpsim_run *gmpsim_run_new(const gmpsim_scenario *s);
 void gmpsim_run_free(gmpsim_run *r);
 
@@ -67,7 +69,7 @@ void gmpsim_run_free(gmpsim_run *r);
  *   procs       GOMAXPROCS; 0: the release's default
  *   cpus        of the host; 0: every thread has its own
  *   quota_us    CPU time per period for the whole program, from begin to end; 0: no limit
- *   memory      bytes that the simulated world may take of the process (2 GiB)
+ *   memory      bytes that the simulated world may take of the process, 1 MiB or more (2 GiB)
  *   period_us   of the quota (100000)
  *   until_ns    stop at this virtual time; 0: an hour
  *   seed        any value */
@@ -82,7 +84,7 @@ int gmpsim_run_go(gmpsim_run *r, char *error);
 
 /* ---- results, after gmpsim_run_go was GMPSIM_OK ---- */
 
-/* "finished", "deadlock", "panic", "time limit", ... */
+/* "finished", "deadlock", "panic", "time limit", ...; "not run" before. */
 const char *gmpsim_verdict(const gmpsim_run *r);
 /* What Go would have said, "" if nothing. */
 const char *gmpsim_text(const gmpsim_run *r);
@@ -116,7 +118,7 @@ typedef struct gmpsim_goroutine {
     uint32_t line;      /* of the scenario, 0: not known */
     int blocked;        /* it waits, and no timer and no descriptor will wake it */
 } gmpsim_goroutine;
-/* index below gmpsim_left_count. */
+/* index below gmpsim_left_count, else goid is 0. */
 gmpsim_goroutine gmpsim_left(const gmpsim_run *r, size_t index);
 
 #ifdef __cplusplus

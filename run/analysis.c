@@ -67,7 +67,7 @@ bool analysis_init(struct analysis *a, const struct program *program, struct fai
 
 void analysis_release(struct analysis *a)
 {
-    for (size_t i = 0; i < a->ngroups; i++) {
+    for (size_t i = 0; a->groups != NULL && i < a->ngroups; i++) {
         free(a->groups[i].life);
         free(a->groups[i].wait);
     }

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public library: include/gmpsim.h over run.h. */
+/* The public library: include/gmpsim.h over run.h.
+ *
+ * A library is a guest: it never ends the process. Whatever may allocate goes on between enter and
+ * leave: without memory a world is told so as of any limit, and everything else jumps back to the
+ * call. The same bracket holds the lock, as there is one world per process. */
 #include "include/gmpsim.h"
 
+#include <pthread.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/alloc.h"
-#include "run/run.h"
 #include "run/judge.h"
+#include "run/run.h"
+#include "sim/base/alloc.h"
+#include "sim/virt/limits.h"
 
 struct gmpsim_scenario {
     struct scenario *s;
@@ -40,6 +47,45 @@ static int say(char *error, const struct failure *f)
     return fail_exit_code(f->code) == EXIT_INTERNAL ? GMPSIM_BROKEN : GMPSIM_BAD;
 }
 
+/* ---- one call at a time, and none that ends the process ---- */
+
+static pthread_mutex_t one_call = PTHREAD_MUTEX_INITIALIZER;
+static jmp_buf no_memory;
+
+static void out_of_memory(void *arg)
+{
+    (void)arg;
+    run_no_memory(); /* does not come back from a world */
+    longjmp(no_memory, 1);
+}
+
+/* Used as: enter(); if (setjmp(no_memory) == 0) ... ; leave(); */
+static void enter(void)
+{
+    pthread_mutex_lock(&one_call);
+    x_on_failure(out_of_memory, NULL);
+}
+
+static void leave(void)
+{
+    x_on_failure(NULL, NULL);
+    pthread_mutex_unlock(&one_call);
+}
+
+static int said_no_memory(char *error)
+{
+    struct failure f = {0};
+    fail(&f, E_LIMIT, "the system has no more memory");
+    return say(error, &f);
+}
+
+static int said_null(char *error, const char *what)
+{
+    struct failure f = {0};
+    fail(&f, E_USAGE, "%s is NULL", what);
+    return say(error, &f);
+}
+
 /* ---- scenarios ---- */
 
 static gmpsim_scenario *wrap(struct scenario *s, const struct failure *f, char *error)
@@ -56,15 +102,35 @@ static gmpsim_scenario *wrap(struct scenario *s, const struct failure *f, char *
 gmpsim_scenario *gmpsim_scenario_open(const char *path, char *error)
 {
     struct failure f = {0};
-    struct scenario *s = scenario_load_file(&f, path);
-    return wrap(s, &f, error);
+    gmpsim_scenario *w = NULL;
+    if (path == NULL) {
+        said_null(error, "path");
+        return NULL;
+    }
+    enter();
+    if (setjmp(no_memory) == 0)
+        w = wrap(scenario_load_file(&f, path), &f, error);
+    else
+        said_no_memory(error);
+    leave();
+    return w;
 }
 
 gmpsim_scenario *gmpsim_scenario_parse(const char *name, const char *text, size_t size, char *error)
 {
     struct failure f = {0};
-    struct scenario *s = scenario_load(&f, name, text, size);
-    return wrap(s, &f, error);
+    gmpsim_scenario *w = NULL;
+    if (name == NULL || text == NULL) {
+        said_null(error, "name or text");
+        return NULL;
+    }
+    enter();
+    if (setjmp(no_memory) == 0)
+        w = wrap(scenario_load(&f, name, text, size), &f, error);
+    else
+        said_no_memory(error);
+    leave();
+    return w;
 }
 
 void gmpsim_scenario_free(gmpsim_scenario *s)
@@ -75,13 +141,15 @@ void gmpsim_scenario_free(gmpsim_scenario *s)
     free(s);
 }
 
-const char *gmpsim_scenario_name(const gmpsim_scenario *s) { return s->s->name; }
+const char *gmpsim_scenario_name(const gmpsim_scenario *s) { return s != NULL ? s->s->name : ""; }
 
 /* ---- settings ---- */
 
 gmpsim_run *gmpsim_run_new(const gmpsim_scenario *s)
 {
-    gmpsim_run *r = x_alloc(sizeof *r);
+    gmpsim_run *r = s != NULL ? calloc(1, sizeof *r) : NULL;
+    if (r == NULL)
+        return NULL;
     r->s = s->s;
     (void)run_opts_of(NULL, s->s, 0, &r->o); /* the loader has checked profile and rules */
     return r;
@@ -104,43 +172,46 @@ void gmpsim_run_free(gmpsim_run *r)
     free(r);
 }
 
+static void set_quota(struct run_opts *o, uint64_t v) { run_set_quota(o, (int64_t)v); }
+static void set_procs(struct run_opts *o, uint64_t v) { o->procs = (int32_t)v; }
+static void set_cpus(struct run_opts *o, uint64_t v) { o->cpus = (int32_t)v; }
+static void set_period(struct run_opts *o, uint64_t v) { o->period_us = (int64_t)v; }
+static void set_memory(struct run_opts *o, uint64_t v) { o->memory_max = (int64_t)v; }
+static void set_until(struct run_opts *o, uint64_t v) { o->until_ns = (int64_t)v; }
+static void set_seed(struct run_opts *o, uint64_t v) { o->seed = v; }
+
+/* 0 is allowed besides: the default. */
+static const struct setting {
+    const char *name;
+    uint64_t min, max;
+    void (*set)(struct run_opts *o, uint64_t value);
+} settings[] = {
+    {"procs", 1, PROCS_MAX, set_procs},
+    {"cpus", 1, VM_CPUS_MAX, set_cpus},
+    {"quota_us", VM_QUOTA_MIN_US, VM_QUOTA_MAX_US, set_quota},
+    {"period_us", VM_PERIOD_MIN_US, VM_PERIOD_MAX_US, set_period},
+    {"memory", VM_MEMORY_MIN, VM_MEMORY_MAX, set_memory},
+    {"until_ns", 1, VM_TIME_MAX_PS / 1000, set_until},
+    {"seed", 0, UINT64_MAX, set_seed},
+};
+
 int gmpsim_run_set(gmpsim_run *r, const char *name, uint64_t value)
 {
-    int32_t *small = NULL;
-    int64_t *large = NULL;
-    if (r == NULL)
-        return GMPSIM_BAD;
-    if (strcmp(name, "seed") == 0)
-        r->o.seed = value;
-    else if (strcmp(name, "procs") == 0)
-        small = &r->o.procs;
-    else if (strcmp(name, "cpus") == 0)
-        small = &r->o.cpus;
-    else if (strcmp(name, "quota_us") == 0)
-        large = &r->o.quota_us;
-    else if (strcmp(name, "period_us") == 0)
-        large = &r->o.period_us;
-    else if (strcmp(name, "memory") == 0)
-        large = &r->o.memory_max;
-    else if (strcmp(name, "until_ns") == 0)
-        large = &r->o.until_ns;
-    else
-        return GMPSIM_BAD;
-    if ((small != NULL && value > PROCS_MAX) ||
-        (large != NULL && value > INT64_MAX / 1000))
-        return GMPSIM_BAD;
-    if (small != NULL)
-        *small = (int32_t)value;
-    if (large != NULL)
-        *large = (int64_t)value;
-    if (large == &r->o.quota_us)
-        r->o.nquotas = 0; /* one for the whole run */
-    return GMPSIM_OK;
+    for (size_t i = 0; r != NULL && name != NULL && i < sizeof settings / sizeof *settings; i++) {
+        const struct setting *t = &settings[i];
+        if (strcmp(t->name, name) != 0)
+            continue;
+        if (value != 0 && (value < t->min || value > t->max))
+            return GMPSIM_BAD;
+        t->set(&r->o, value);
+        return GMPSIM_OK;
+    }
+    return GMPSIM_BAD;
 }
 
 int gmpsim_run_set_profile(gmpsim_run *r, const char *profile)
 {
-    int release = profile_parse(profile);
+    int release = r != NULL && profile != NULL ? profile_parse(profile) : -1;
     if (release < 0 || !scenario_profile(NULL, r->s, release, &r->o.profile))
         return GMPSIM_BAD;
     return GMPSIM_OK;
@@ -148,6 +219,8 @@ int gmpsim_run_set_profile(gmpsim_run *r, const char *profile)
 
 int gmpsim_run_set_rule(gmpsim_run *r, const char *rule, int64_t value)
 {
+    if (r == NULL || rule == NULL)
+        return GMPSIM_BAD;
     return profile_set(&r->o.profile, rule, value) == 0 ? GMPSIM_OK : GMPSIM_BAD;
 }
 
@@ -165,62 +238,124 @@ static void complain(void *arg, const char *text)
     r->complaint_text[sizeof r->complaint_text - 1] = 0;
 }
 
-int gmpsim_run_go(gmpsim_run *r, char *error)
+static void judge(gmpsim_run *r)
 {
-    struct failure f = {0};
-    drop_result(r);
-    if (!run_all(&f, &r->r, &r->o))
-        return say(error, &f);
-    run_free_world(&r->r);
     const struct run_result *q = &r->r.result;
-    r->has_result = true;
     r->complaint_text[0] = 0;
     r->complaints = scenario_check(r->s, r->o.profile.release, q, complain, r);
     r->out = x_alloc(q->out_size + 1);
     memcpy(r->out, q->out, q->out_size);
-    if (q->end != END_THROWN && q->end != END_LIMIT)
+    r->has_result = true;
+}
+
+static int run_and_judge(gmpsim_run *r, char *error)
+{
+    struct failure f = {0};
+    if (!run_all(&f, &r->r, &r->o))
+        return say(error, &f);
+    run_free_world(&r->r);
+    judge(r);
+    const struct run_result *q = &r->r.result;
+    int status = run_exit_code(q);
+    if (status == EXIT_CLEAN || status == EXIT_FINDING)
         return GMPSIM_OK;
-    fail(&f, q->end == END_THROWN ? E_INTERNAL : E_LIMIT, "%s", q->text);
+    fail(&f, status == EXIT_INTERNAL ? E_INTERNAL : E_LIMIT, "%s", q->text);
     return say(error, &f);
+}
+
+int gmpsim_run_go(gmpsim_run *r, char *error)
+{
+    volatile int status;
+    if (r == NULL)
+        return said_null(error, "run");
+    enter();
+    drop_result(r);
+    if (setjmp(no_memory) == 0) {
+        status = run_and_judge(r, error);
+    } else {
+        r->r.deaf = true;
+        run_free(&r->r);
+        status = said_no_memory(error);
+    }
+    leave();
+    return status;
 }
 
 /* ---- results ---- */
 
-const char *gmpsim_verdict(const gmpsim_run *r) { return run_verdict(&r->r.result); }
-const char *gmpsim_text(const gmpsim_run *r) { return r->r.result.text; }
-int gmpsim_as_expected(const gmpsim_run *r) { return r->complaints == 0; }
-const char *gmpsim_complaints(const gmpsim_run *r) { return r->complaint_text; }
-uint64_t gmpsim_fingerprint(const gmpsim_run *r) { return r->r.result.fingerprint; }
-int64_t gmpsim_makespan_ns(const gmpsim_run *r) { return (int64_t)(r->r.result.now_ps / 1000); }
-size_t gmpsim_left_count(const gmpsim_run *r) { return r->r.result.ngs; }
+/* NULL: there is none yet. */
+static const struct run_result *result_of(const gmpsim_run *r)
+{
+    return r != NULL && r->has_result ? &r->r.result : NULL;
+}
+
+const char *gmpsim_verdict(const gmpsim_run *r)
+{
+    const struct run_result *q = result_of(r);
+    return q != NULL ? run_verdict(q) : "not run";
+}
+
+const char *gmpsim_text(const gmpsim_run *r)
+{
+    const struct run_result *q = result_of(r);
+    return q != NULL ? q->text : "";
+}
+
+int gmpsim_as_expected(const gmpsim_run *r) { return result_of(r) != NULL && r->complaints == 0; }
+
+const char *gmpsim_complaints(const gmpsim_run *r)
+{
+    return result_of(r) != NULL ? r->complaint_text : "";
+}
+
+uint64_t gmpsim_fingerprint(const gmpsim_run *r)
+{
+    const struct run_result *q = result_of(r);
+    return q != NULL ? q->fingerprint : 0;
+}
+
+int64_t gmpsim_makespan_ns(const gmpsim_run *r)
+{
+    const struct run_result *q = result_of(r);
+    return q != NULL ? (int64_t)(q->now_ps / 1000) : -1;
+}
+
+size_t gmpsim_left_count(const gmpsim_run *r)
+{
+    const struct run_result *q = result_of(r);
+    return q != NULL ? q->ngs : 0;
+}
 
 const char *gmpsim_output(const gmpsim_run *r, size_t *size)
 {
+    const struct run_result *q = result_of(r);
     if (size != NULL)
-        *size = r->r.result.out_size;
-    return r->out;
+        *size = q != NULL ? q->out_size : 0;
+    return q != NULL ? r->out : "";
 }
 
 int64_t gmpsim_counter(const gmpsim_run *r, const char *name)
 {
-    for (int i = 0; i < COUNTER_COUNT; i++)
+    const struct run_result *q = result_of(r);
+    for (int i = 0; q != NULL && name != NULL && i < COUNTER_COUNT; i++)
         if (strcmp(counter_names[i], name) == 0)
-            return (int64_t)r->r.result.counters[i];
+            return (int64_t)q->counters[i];
     return -1;
 }
 
 int64_t gmpsim_p_time_ns(const gmpsim_run *r, const char *name)
 {
-    for (int i = 0; i < PC_COUNT; i++)
+    const struct run_result *q = result_of(r);
+    for (int i = 0; q != NULL && name != NULL && i < PC_COUNT; i++)
         if (strcmp(p_class_names[i], name) == 0)
-            return (int64_t)(r->r.result.p_ps[i] / 1000);
+            return (int64_t)(q->p_ps[i] / 1000);
     return -1;
 }
 
 static struct hist *span(const gmpsim_run *r, const char *name)
 {
-    const struct run_result *q = &r->r.result;
-    for (size_t i = 0; i < q->nspans; i++)
+    const struct run_result *q = result_of(r);
+    for (size_t i = 0; q != NULL && name != NULL && i < q->nspans; i++)
         if (strcmp(q->spans[i].name, name) == 0)
             return q->spans[i].latency;
     return NULL;
@@ -242,6 +377,8 @@ int64_t gmpsim_span_percentile(gmpsim_run *r, const char *name, uint32_t ppm)
 
 gmpsim_goroutine gmpsim_left(const gmpsim_run *r, size_t index)
 {
+    if (index >= gmpsim_left_count(r))
+        return (gmpsim_goroutine){.group = "", .status = "", .reason = ""};
     const struct run_g *g = &r->r.result.gs[index];
     return (gmpsim_goroutine){.goid = g->goid,
                               .group = g->is->group,

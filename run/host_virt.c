@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Virtual time: sim/virt as a host. */
 #include "run/host_int.h"
+#include "run/run.h"
 #include "sim/virt/vm.h"
 
 static struct vm_quota_change changes[HOST_QUOTAS_MAX]; /* read while the world lives */
@@ -76,3 +77,5 @@ const struct host host_virt = {
     .verdict = virt_verdict_,
     .quiet = vm_quiet,
 };
+
+void run_no_memory(void) { vm_limit("the system has no more memory"); }

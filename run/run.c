@@ -87,6 +87,8 @@ static void take_sched_line(void *arg, const char *text, size_t size)
 static void take_records(void *arg, const struct event_rec *recs, size_t count)
 {
     struct run *r = arg;
+    if (r->deaf)
+        return;
     analysis_feed(&r->analysis, recs, count);
     if (r->opts.sink != NULL)
         r->opts.sink(r->opts.arg, recs, count);

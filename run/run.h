@@ -69,6 +69,7 @@ struct run {
     uint64_t plant_at;  /* when a plant is tried next, ps */
     const char *broken; /* which invariant was, by such a look */
     bool weakened;      /* a switch is not as its release has it: such a break is a finding */
+    bool deaf; /* records are dropped: there is no memory for what they come to */
     bool ended, has_world;
     char text[1 << 16];
 };
@@ -96,6 +97,9 @@ void run_end(struct run *r);
 /* The world goes, the result stays: the next run may start. run_free does it if nobody did. */
 void run_free_world(struct run *r);
 void run_free(struct run *r);
+/* For the handler of x_on_failure: a world that runs ends as at any limit, and this does not come
+ * back; else nothing. */
+void run_no_memory(void);
 
 bool run_all(struct failure *f, struct run *r, const struct run_opts *o);
 

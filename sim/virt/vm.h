@@ -83,6 +83,9 @@ void vm_start(struct hostm *hm, void (*fn)(void *), void *arg);
 enum world_end vm_run(uint64_t until_ps);
 void vm_free(void);
 
+/* From a sink, while the world runs: ends it with END_LIMIT, does not come back. Else nothing. */
+void vm_limit(const char *text);
+
 /* ---- looking ---- */
 
 enum vm_state {

@@ -80,6 +80,15 @@ void vm_limit_(void *unused, const struct failure *f)
     vm_end_(END_LIMIT);
 }
 
+void vm_limit(const char *text)
+{
+    struct failure f = {0};
+    if (!vm_w_.running)
+        return;
+    fail(&f, E_LIMIT, "%s", text);
+    vm_limit_(NULL, &f);
+}
+
 static void print_last_events(void)
 {
     struct event_rec last[16];

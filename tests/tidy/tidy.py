@@ -31,7 +31,8 @@ ARROWS = {
     "sim/explore": ["sim/virt", "sim/base"],
     "program": MODEL_WINDOW + ["sim/base"],
     "scenarios": MODEL_WINDOW + ["sim/base", "program"],
-    "run": ["include", "model", "sim/base", "sim/traced", "program", "scenarios"],
+    "run": ["include", "model", "sim/base", "sim/traced", "sim/virt/limits.h", "program",
+            "scenarios"],
     # What lies behind run/host.h, and the only files that know it: they may also include ...
     "run/host_virt.c": ["sim/virt"],
     "run/host_traced.c": ["sim/virt", "sim/traced"],
