@@ -634,28 +634,6 @@ bool gotrace_put(struct gotrace *w, struct failure *f, const struct trace_event 
     return put_all(w, f, evs, count, /*writing*/ true);
 }
 
-struct gotrace *gotrace_open(struct failure *f, const char *path, const struct names *names,
-                             const struct stacks *stacks, const struct gotrace_opts *o)
-{
-    struct gotrace *w = x_alloc(sizeof *w);
-    memset(w, 0, sizeof *w);
-    if (o != NULL)
-        w->opts = *o;
-    if (w->opts.version == 0)
-        w->opts.version = 22;
-    if (w->opts.generation_bytes == 0)
-        w->opts.generation_bytes = (uint64_t)32 << 20;
-    w->names = names;
-    w->stacks = stacks;
-    w->all_gs.next = w->all_gs.prev = &w->all_gs;
-    w->nobody.id = TRACE_NONE;
-    if (!out_open(w, f, path)) {
-        free(w);
-        return NULL;
-    }
-    return w;
-}
-
 static void release(struct gotrace *w)
 {
     while (w->all_gs.next != &w->all_gs)
@@ -679,6 +657,31 @@ static void release(struct gotrace *w)
     free(w->stack_ids.ids);
     free(w->stack_ids.used);
     free(w);
+}
+
+struct gotrace *gotrace_open(struct failure *f, const char *path, const struct names *names,
+                             const struct stacks *stacks, const struct gotrace_opts *o)
+{
+    struct gotrace *w = x_alloc(sizeof *w);
+    memset(w, 0, sizeof *w);
+    if (o != NULL)
+        w->opts = *o;
+    if (w->opts.version == 0)
+        w->opts.version = 22;
+    if (w->opts.generation_bytes == 0)
+        w->opts.generation_bytes = (uint64_t)32 << 20;
+    id_init(&w->gs);
+    id_init(&w->ps);
+    id_init(&w->ms);
+    w->names = names;
+    w->stacks = stacks;
+    w->all_gs.next = w->all_gs.prev = &w->all_gs;
+    w->nobody.id = TRACE_NONE;
+    if (!out_open(w, f, path)) {
+        release(w);
+        return NULL;
+    }
+    return w;
 }
 
 bool gotrace_close(struct gotrace *w, struct failure *f)

@@ -15,11 +15,17 @@ static void id_insert(struct id_table *t, uint64_t key, void *state)
     t->slots[at] = (struct id_slot){.key = key, .state = state};
 }
 
+void id_init(struct id_table *t)
+{
+    *t = (struct id_table){.capacity = 64, .slots = x_alloc(64 * sizeof *t->slots)};
+    memset(t->slots, 0, 64 * sizeof *t->slots);
+}
+
 void id_put(struct id_table *t, uint64_t key, void *state)
 {
     if ((t->count + 1) * 2 > t->capacity) {
         struct id_table old = *t;
-        t->capacity = old.capacity ? old.capacity * 2 : 64;
+        t->capacity = old.capacity * 2;
         t->slots = x_alloc(t->capacity * sizeof *t->slots);
         memset(t->slots, 0, t->capacity * sizeof *t->slots);
         for (size_t i = 0; i < old.capacity; i++)

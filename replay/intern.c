@@ -8,7 +8,7 @@
 
 #include "sim/base/alloc.h"
 
-enum { CHUNK = 1 << 18 };
+enum { CHUNK = 1 << 16 };
 
 static uint32_t hash_of(const void *data, size_t size)
 {

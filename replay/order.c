@@ -82,6 +82,10 @@ struct thread *order_thread(struct order *o, uint64_t id)
 void order_init(struct trace *t)
 {
     struct order *o = &t->order;
+    id_init(&o->gs);
+    id_init(&o->ps);
+    id_init(&o->ms);
+    id_init(&o->tasks);
     o->nobody = (struct thread){.id = TRACE_NONE, .gid = TRACE_NONE, .gx = TRACE_NO_INDEX};
 #define WORD(text) names_put(&t->names, text, sizeof(text) - 1)
     o->metric_procs = WORD("/sched/gomaxprocs:threads");
@@ -120,6 +124,13 @@ enum advanced order_broken(const struct trace *t, const struct thread *th, struc
     fail(f, E_TRACE, "byte %" PRIu64 ": %s: %s",
          t->window.base + (uint64_t)(th->start - t->window.bytes), wire_types[th->type].name, what);
     return ADV_BROKEN;
+}
+
+enum advanced order_cut(const struct trace *t, const struct thread *th, struct failure *f)
+{
+    return order_broken(t, th, f,
+                        "its arguments are cut by the end of its batch, or no numbers of up "
+                        "to 64 bits");
 }
 
 enum advanced order_lacking(const struct trace *t, const struct thread *th, struct failure *f,
@@ -164,8 +175,9 @@ static const struct thread *holder_of(const struct order *o, const struct proc_s
 
 static enum advanced proc_status(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(2);
     struct order *o = &t->order;
-    uint64_t id = th->args[0], status = th->args[1], gen = t->gen.number;
+    uint64_t id = arg[0], status = arg[1], gen = t->gen.number;
     if (status >= PSTATUSES)
         return order_broken(t, th, f, "P %" PRIu64 " has status %" PRIu64, id, status);
     if (status == P_BAD)
@@ -195,8 +207,8 @@ static enum advanced proc_status(struct trace *t, struct thread *th, struct fail
     e->p = where->p != NULL ? where->p->id : TRACE_NONE;
     e->g = where->gid;
     e->gx = where->gx;
-    if (status == P_RUNNING || status == P_SYSCALL)
-        th->p = p;
+    if ((status == P_RUNNING || status == P_SYSCALL) && th->id != TRACE_NONE)
+        th->p = p; /* nobody holds nothing */
     return ADV_YES;
 }
 
@@ -207,13 +219,14 @@ static inline bool seq_fits(uint64_t gen, uint64_t seq, uint64_t gen_now, uint64
 
 static enum advanced proc_start(struct trace *t, struct thread *th, struct failure *f)
 {
-    struct proc_state *p = id_find(&t->order.ps, th->args[0]);
-    if (p == NULL || p->status != P_IDLE || !seq_fits(p->gen, p->seq, t->gen.number, th->args[1]) ||
+    ARGS(2);
+    struct proc_state *p = id_find(&t->order.ps, arg[0]);
+    if (p == NULL || p->status != P_IDLE || !seq_fits(p->gen, p->seq, t->gen.number, arg[1]) ||
         th->p != NULL)
         return ADV_WAIT;
     NEED(NEEDS_M);
     p->status = P_RUNNING;
-    p->seq = th->args[1];
+    p->seq = arg[1];
     put_p(t, th, p->id, TRACE_IDLE, TRACE_RUNNING);
     th->p = p;
     return ADV_YES;
@@ -221,6 +234,7 @@ static enum advanced proc_start(struct trace *t, struct thread *th, struct failu
 
 static enum advanced proc_stop(struct trace *t, struct thread *th, struct failure *f)
 {
+    NO_ARGS();
     struct proc_state *p = th->p;
     NEED(NEEDS_M | NEEDS_P);
     if (p->status != P_RUNNING && p->status != P_SYSCALL)
@@ -233,10 +247,11 @@ static enum advanced proc_stop(struct trace *t, struct thread *th, struct failur
 
 static enum advanced proc_steal(struct trace *t, struct thread *th, struct failure *f)
 {
-    uint64_t m = th->args[2];
-    struct proc_state *p = id_find(&t->order.ps, th->args[0]);
+    ARGS(3);
+    uint64_t m = arg[2];
+    struct proc_state *p = id_find(&t->order.ps, arg[0]);
     if (p == NULL || (p->status != P_SYSCALL && p->status != P_ABANDONED) ||
-        !seq_fits(p->gen, p->seq, t->gen.number, th->args[1]))
+        !seq_fits(p->gen, p->seq, t->gen.number, arg[1]))
         return ADV_WAIT;
     NEED(NEEDS_M);
     bool abandoned = p->status == P_ABANDONED;
@@ -249,7 +264,7 @@ static enum advanced proc_steal(struct trace *t, struct thread *th, struct failu
     if (!abandoned && victim->p != p)
         return order_broken(t, th, f, "thread %" PRIu64 " does not hold P %" PRIu64, m, p->id);
     p->status = P_IDLE;
-    p->seq = th->args[1];
+    p->seq = arg[1];
     put_p(t, th, p->id, abandoned ? TRACE_IDLE : TRACE_RUNNING, TRACE_IDLE)->value = m;
     if (victim != NULL)
         victim->p = NULL;
@@ -260,10 +275,9 @@ static enum advanced proc_steal(struct trace *t, struct thread *th, struct failu
 
 /* A status in a system call binds thread and goroutine. Says where the event is shown. */
 static enum advanced syscall_status(struct trace *t, struct thread *th, struct goroutine_state *g,
-                                    struct failure *f, struct thread **where)
+                                    uint64_t m, struct failure *f, struct thread **where)
 {
     struct order *o = &t->order;
-    uint64_t m = th->args[1];
     if (m == TRACE_NONE)
         return order_broken(t, th, f, "goroutine %" PRIu64 " is in a syscall without a thread",
                             g->id);
@@ -285,8 +299,9 @@ static enum advanced syscall_status(struct trace *t, struct thread *th, struct g
 
 static enum advanced go_status(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS_UP_TO(4, th->type == WIRE_GO_STATUS_STACK ? 4 : 3);
     struct order *o = &t->order;
-    uint64_t id = th->args[0], status = th->args[2], gen = t->gen.number;
+    uint64_t id = arg[0], status = arg[2], gen = t->gen.number;
     if (status >= GSTATUSES)
         return order_broken(t, th, f, "goroutine %" PRIu64 " has status %" PRIu64, id, status);
     if (status == STATUS_BAD)
@@ -308,7 +323,7 @@ static enum advanced go_status(struct trace *t, struct thread *th, struct failur
     g->gen = gen;
     g->seq = 0;
     struct thread *where = th;
-    if (status == STATUS_SYSCALL && syscall_status(t, th, g, f, &where) != ADV_YES)
+    if (status == STATUS_SYSCALL && syscall_status(t, th, g, arg[1], f, &where) != ADV_YES)
         return ADV_BROKEN;
     struct trace_event *e = put_g(t, th, g, from, state_of_g[status]);
     if (where != th) { /* of that thread the goroutine alone is shown */
@@ -319,39 +334,41 @@ static enum advanced go_status(struct trace *t, struct thread *th, struct failur
         }
     }
     if (th->type == WIRE_GO_STATUS_STACK)
-        STACK(e, th->args[3]);
-    if (status == STATUS_RUNNING || status == STATUS_SYSCALL)
+        STACK(e, arg[3]);
+    if ((status == STATUS_RUNNING || status == STATUS_SYSCALL) && where->id != TRACE_NONE)
         bind_g(where, g);
     return ADV_YES;
 }
 
 static enum advanced go_create(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(3);
     struct order *o = &t->order;
     NEED(NEEDS_M | NEEDS_P);
     const struct goroutine_state *by = running_g(o, th);
     if (by != NULL && by->status != STATUS_RUNNING)
         return order_broken(t, th, f, "goroutine %" PRIu64 " is %s", by->id,
                             gstatus_names[by->status]);
-    if (id_find(&o->gs, th->args[0]) != NULL)
-        return order_broken(t, th, f, "goroutine %" PRIu64 " exists already", th->args[0]);
+    if (id_find(&o->gs, arg[0]) != NULL)
+        return order_broken(t, th, f, "goroutine %" PRIu64 " exists already", arg[0]);
     bool blocked = th->type == WIRE_GO_CREATE_BLOCKED;
-    struct goroutine_state *g = g_new(o, th->args[0], blocked ? STATUS_WAITING : STATUS_RUNNABLE,
+    struct goroutine_state *g = g_new(o, arg[0], blocked ? STATUS_WAITING : STATUS_RUNNABLE,
                                       t->gen.number);
     struct trace_event *e = put_g(t, th, g, TRACE_NOT_EXIST,
                                   blocked ? TRACE_WAITING : TRACE_RUNNABLE);
-    NEW_STACK(e, th->args[1]);
-    STACK(e, th->args[2]);
+    NEW_STACK(e, arg[1]);
+    STACK(e, arg[2]);
     return ADV_YES;
 }
 
 static enum advanced go_create_syscall(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(1);
     struct order *o = &t->order;
     NEED(NEEDS_M | NEEDS_NO_G);
-    if (id_find(&o->gs, th->args[0]) != NULL)
-        return order_broken(t, th, f, "goroutine %" PRIu64 " exists already", th->args[0]);
-    struct goroutine_state *g = g_new(o, th->args[0], STATUS_SYSCALL, t->gen.number);
+    if (id_find(&o->gs, arg[0]) != NULL)
+        return order_broken(t, th, f, "goroutine %" PRIu64 " exists already", arg[0]);
+    struct goroutine_state *g = g_new(o, arg[0], STATUS_SYSCALL, t->gen.number);
     put_g(t, th, g, TRACE_NOT_EXIST, TRACE_SYSCALL);
     bind_g(th, g);
     return ADV_YES;
@@ -359,13 +376,14 @@ static enum advanced go_create_syscall(struct trace *t, struct thread *th, struc
 
 static enum advanced go_start(struct trace *t, struct thread *th, struct failure *f)
 {
-    struct goroutine_state *g = id_find(&t->order.gs, th->args[0]);
+    ARGS(2);
+    struct goroutine_state *g = id_find(&t->order.gs, arg[0]);
     if (g == NULL || g->status != STATUS_RUNNABLE ||
-        !seq_fits(g->gen, g->seq, t->gen.number, th->args[1]))
+        !seq_fits(g->gen, g->seq, t->gen.number, arg[1]))
         return ADV_WAIT;
     NEED(NEEDS_M | NEEDS_P | NEEDS_NO_G);
     g->status = STATUS_RUNNING;
-    g->seq = th->args[1];
+    g->seq = arg[1];
     put_g(t, th, g, TRACE_RUNNABLE, TRACE_RUNNING);
     bind_g(th, g);
     return ADV_YES;
@@ -388,14 +406,15 @@ static struct goroutine_state *current(struct trace *t, struct thread *th, struc
 
 static enum advanced go_stop(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(2);
     NEED(NEEDS_USER);
     struct goroutine_state *g = current(t, th, f, STATUS_RUNNING);
     if (g == NULL)
         return ADV_BROKEN;
     bool block = th->type == WIRE_GO_BLOCK;
     struct trace_event *e = put_g(t, th, g, TRACE_RUNNING, block ? TRACE_WAITING : TRACE_RUNNABLE);
-    NAME(e, th->args[0]);
-    STACK(e, th->args[1]);
+    NAME(e, arg[0]);
+    STACK(e, arg[1]);
     g->status = block ? STATUS_WAITING : STATUS_RUNNABLE;
     unbind_g(th);
     return ADV_YES;
@@ -403,6 +422,7 @@ static enum advanced go_stop(struct trace *t, struct thread *th, struct failure 
 
 static enum advanced go_destroy(struct trace *t, struct thread *th, struct failure *f)
 {
+    NO_ARGS();
     NEED(NEEDS_USER);
     struct goroutine_state *g = current(t, th, f, STATUS_RUNNING);
     if (g == NULL)
@@ -415,14 +435,15 @@ static enum advanced go_destroy(struct trace *t, struct thread *th, struct failu
 
 static enum advanced go_unblock(struct trace *t, struct thread *th, struct failure *f)
 {
-    struct goroutine_state *g = id_find(&t->order.gs, th->args[0]);
+    ARGS(3);
+    struct goroutine_state *g = id_find(&t->order.gs, arg[0]);
     if (g == NULL || g->status != STATUS_WAITING ||
-        !seq_fits(g->gen, g->seq, t->gen.number, th->args[1]))
+        !seq_fits(g->gen, g->seq, t->gen.number, arg[1]))
         return ADV_WAIT;
     g->status = STATUS_RUNNABLE;
-    g->seq = th->args[1];
+    g->seq = arg[1];
     struct trace_event *e = put_g(t, th, g, TRACE_WAITING, TRACE_RUNNABLE);
-    STACK(e, th->args[2]);
+    STACK(e, arg[2]);
     return ADV_YES;
 }
 
@@ -430,13 +451,14 @@ static enum advanced go_unblock(struct trace *t, struct thread *th, struct failu
  * the other runs. */
 static enum advanced go_switch(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(2);
     NEED(NEEDS_USER);
     struct goroutine_state *g = current(t, th, f, STATUS_RUNNING);
     if (g == NULL)
         return ADV_BROKEN;
-    struct goroutine_state *next = id_find(&t->order.gs, th->args[0]);
+    struct goroutine_state *next = id_find(&t->order.gs, arg[0]);
     if (next == NULL || next->status != STATUS_WAITING ||
-        !seq_fits(next->gen, next->seq, t->gen.number, th->args[1]))
+        !seq_fits(next->gen, next->seq, t->gen.number, arg[1]))
         return ADV_WAIT;
     bool destroy = th->type == WIRE_GO_SWITCH_DESTROY;
     put_g(t, th, next, TRACE_WAITING, TRACE_RUNNABLE);
@@ -447,7 +469,7 @@ static enum advanced go_switch(struct trace *t, struct thread *th, struct failur
         g->status = STATUS_WAITING;
     unbind_g(th);
     next->status = STATUS_RUNNING;
-    next->seq = th->args[1];
+    next->seq = arg[1];
     put_g(t, th, next, TRACE_RUNNABLE, TRACE_RUNNING);
     bind_g(th, next);
     return ADV_YES;
@@ -457,25 +479,27 @@ static enum advanced go_switch(struct trace *t, struct thread *th, struct failur
 
 static enum advanced syscall_begin(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(2);
     NEED(NEEDS_USER);
     struct goroutine_state *g = current(t, th, f, STATUS_RUNNING);
     if (g == NULL)
         return ADV_BROKEN;
     struct proc_state *p = th->p;
-    if (!seq_fits(p->gen, p->seq, t->gen.number, th->args[0]))
+    if (!seq_fits(p->gen, p->seq, t->gen.number, arg[0]))
         return order_broken(t, th, f,
                             "P %" PRIu64 "'s sequence number is %" PRIu64 " after %" PRIu64, p->id,
-                            th->args[0], p->seq);
+                            arg[0], p->seq);
     struct trace_event *e = put_g(t, th, g, TRACE_RUNNING, TRACE_SYSCALL);
-    STACK(e, th->args[1]);
+    STACK(e, arg[1]);
     g->status = STATUS_SYSCALL;
     p->status = P_SYSCALL;
-    p->seq = th->args[0];
+    p->seq = arg[0];
     return ADV_YES;
 }
 
 static enum advanced syscall_end(struct trace *t, struct thread *th, struct failure *f)
 {
+    NO_ARGS();
     NEED(NEEDS_USER);
     struct goroutine_state *g = current(t, th, f, STATUS_SYSCALL);
     if (g == NULL)
@@ -491,6 +515,7 @@ static enum advanced syscall_end(struct trace *t, struct thread *th, struct fail
 
 static enum advanced syscall_end_blocked(struct trace *t, struct thread *th, struct failure *f)
 {
+    NO_ARGS();
     if (th->p != NULL && th->p->status == P_SYSCALL)
         return ADV_WAIT; /* it will lose the P first */
     NEED(NEEDS_M | NEEDS_G);
@@ -507,6 +532,7 @@ static enum advanced syscall_end_blocked(struct trace *t, struct thread *th, str
  * again before the P is stolen. */
 static enum advanced go_destroy_syscall(struct trace *t, struct thread *th, struct failure *f)
 {
+    NO_ARGS();
     NEED(NEEDS_M | NEEDS_G);
     struct goroutine_state *g = current(t, th, f, STATUS_SYSCALL);
     if (g == NULL)
@@ -524,42 +550,62 @@ static enum advanced go_destroy_syscall(struct trace *t, struct thread *th, stru
     th->p = NULL;
     return ADV_YES;
 }
-static enum advanced advance(struct trace *t, struct thread *th, struct failure *f)
+static enum advanced clock_inside(struct trace *t, struct thread *th, struct failure *f)
 {
-    switch (th->type) {
-    case WIRE_GO_START: return go_start(t, th, f);
-    case WIRE_GO_UNBLOCK: return go_unblock(t, th, f);
-    case WIRE_GO_STOP:
-    case WIRE_GO_BLOCK: return go_stop(t, th, f);
-    case WIRE_GO_SYSCALL_BEGIN: return syscall_begin(t, th, f);
-    case WIRE_GO_SYSCALL_END: return syscall_end(t, th, f);
-    case WIRE_GO_SYSCALL_END_BLOCKED: return syscall_end_blocked(t, th, f);
-    case WIRE_PROC_START: return proc_start(t, th, f);
-    case WIRE_PROC_STOP: return proc_stop(t, th, f);
-    case WIRE_PROC_STEAL: return proc_steal(t, th, f);
-    case WIRE_PROC_STATUS: return proc_status(t, th, f);
-    case WIRE_GO_CREATE:
-    case WIRE_GO_CREATE_BLOCKED: return go_create(t, th, f);
-    case WIRE_GO_CREATE_SYSCALL: return go_create_syscall(t, th, f);
-    case WIRE_GO_DESTROY: return go_destroy(t, th, f);
-    case WIRE_GO_DESTROY_SYSCALL: return go_destroy_syscall(t, th, f);
-    case WIRE_GO_SWITCH:
-    case WIRE_GO_SWITCH_DESTROY: return go_switch(t, th, f);
-    case WIRE_GO_STATUS:
-    case WIRE_GO_STATUS_STACK: return go_status(t, th, f);
-    case WIRE_CLOCK_SNAPSHOT: return order_broken(t, th, f, "it lies in a batch of events");
-    default: return order_said(t, th, f);
-    }
+    return order_broken(t, th, f, "it lies in a batch of events");
 }
 
-enum advanced order_advance(struct trace *t, struct thread *th, struct failure *f)
-{
-    if (UNLIKELY(t->order.initial_gen == 0))
-        t->order.initial_gen = t->gen.number;
-    enum advanced a = advance(t, th, f);
-    if (UNLIKELY(th->id == TRACE_NONE)) { /* nobody holds nothing */
-        unbind_g(th);
-        th->p = NULL;
-    }
-    return a;
-}
+/* A table and not a switch: a compiler makes one function of all cases, and every event pays for
+ * the registers of the most complicated one. */
+order_fn *const order_of[WIRE_TYPES] = {
+    [WIRE_GO_START] = go_start,
+    [WIRE_GO_UNBLOCK] = go_unblock,
+    [WIRE_GO_STOP] = go_stop,
+    [WIRE_GO_BLOCK] = go_stop,
+    [WIRE_GO_SYSCALL_BEGIN] = syscall_begin,
+    [WIRE_GO_SYSCALL_END] = syscall_end,
+    [WIRE_GO_SYSCALL_END_BLOCKED] = syscall_end_blocked,
+    [WIRE_PROC_START] = proc_start,
+    [WIRE_PROC_STOP] = proc_stop,
+    [WIRE_PROC_STEAL] = proc_steal,
+    [WIRE_PROC_STATUS] = proc_status,
+    [WIRE_GO_CREATE] = go_create,
+    [WIRE_GO_CREATE_BLOCKED] = go_create,
+    [WIRE_GO_CREATE_SYSCALL] = go_create_syscall,
+    [WIRE_GO_DESTROY] = go_destroy,
+    [WIRE_GO_DESTROY_SYSCALL] = go_destroy_syscall,
+    [WIRE_GO_SWITCH] = go_switch,
+    [WIRE_GO_SWITCH_DESTROY] = go_switch,
+    [WIRE_GO_STATUS] = go_status,
+    [WIRE_GO_STATUS_STACK] = go_status,
+    [WIRE_STW_BEGIN] = order_go_range_begin,
+    [WIRE_GC_MARK_ASSIST_BEGIN] = order_go_range_begin,
+    [WIRE_STW_END] = order_go_range_end,
+    [WIRE_GC_MARK_ASSIST_END] = order_go_range_end,
+    [WIRE_GC_MARK_ASSIST_ACTIVE] = order_go_range_active,
+    [WIRE_GC_SWEEP_BEGIN] = order_sweep_begin,
+    [WIRE_GC_SWEEP_END] = order_sweep_end,
+    [WIRE_GC_SWEEP_ACTIVE] = order_sweep_active,
+    [WIRE_GC_ACTIVE] = order_gc_active,
+    [WIRE_GC_BEGIN] = order_gc_begin,
+    [WIRE_GC_END] = order_gc_end,
+    [WIRE_PROCS_CHANGE] = order_metric,
+    [WIRE_HEAP_ALLOC] = order_metric,
+    [WIRE_HEAP_GOAL] = order_metric,
+    [WIRE_GO_LABEL] = order_go_label,
+    [WIRE_USER_TASK_BEGIN] = order_task_begin,
+    [WIRE_USER_TASK_END] = order_task_end,
+    [WIRE_USER_REGION_BEGIN] = order_region_begin,
+    [WIRE_USER_REGION_END] = order_region_end,
+    [WIRE_USER_LOG] = order_user_log,
+    [WIRE_SPAN] = order_experiment,
+    [WIRE_SPAN_ALLOC] = order_experiment,
+    [WIRE_SPAN_FREE] = order_experiment,
+    [WIRE_HEAP_OBJECT] = order_experiment,
+    [WIRE_HEAP_OBJECT_ALLOC] = order_experiment,
+    [WIRE_HEAP_OBJECT_FREE] = order_experiment,
+    [WIRE_GOROUTINE_STACK] = order_experiment,
+    [WIRE_GOROUTINE_STACK_ALLOC] = order_experiment,
+    [WIRE_GOROUTINE_STACK_FREE] = order_experiment,
+    [WIRE_CLOCK_SNAPSHOT] = clock_inside,
+};

@@ -13,11 +13,51 @@ enum advanced order_lacking(const struct trace *t, const struct thread *th, stru
                             unsigned needs) __attribute__((cold));
 enum advanced order_undefined(const struct trace *t, const struct thread *th, struct failure *f,
                               const char *what, uint64_t id) __attribute__((cold));
-/* Ranges, tasks, regions, metrics, labels, logs. */
-enum advanced order_said(struct trace *t, struct thread *th, struct failure *f);
+enum advanced order_cut(const struct trace *t, const struct thread *th, struct failure *f)
+    __attribute__((cold));
+
+/* ranges.c */
+order_fn order_go_range_begin;
+order_fn order_go_range_end;
+order_fn order_go_range_active;
+order_fn order_sweep_begin;
+order_fn order_sweep_end;
+order_fn order_sweep_active;
+order_fn order_gc_active;
+order_fn order_gc_begin;
+order_fn order_gc_end;
+order_fn order_metric;
+order_fn order_go_label;
+order_fn order_task_begin;
+order_fn order_task_end;
+order_fn order_region_begin;
+order_fn order_region_end;
+order_fn order_user_log;
+order_fn order_experiment;
+
 void order_more_free(struct more *m);
 /* Memory that stays until the end. */
 void *order_alloc(struct order *o, size_t size);
+
+/* The event's arguments, arg[0] to arg[n - 1]; n is a constant where one type comes here. Written
+ * out: a compiler keeps the loop, and the numbers in memory. */
+#define ARG(i, n)  \
+    if ((i) < (n)) \
+    at_ = wire_varint(at_, &arg[(i) < (n) ? (i) : 0])
+#define ARGS_UP_TO(max, n)                                  \
+    uint64_t arg[max] = {0};                                \
+    do {                                                    \
+        const uint8_t *at_ = th->args;                      \
+        ARG(0, n);                                          \
+        ARG(1, n);                                          \
+        ARG(2, n);                                          \
+        ARG(3, n);                                          \
+        if (UNLIKELY(!wire_inside(th->args, at_, th->end))) \
+            return order_cut(t, th, f);                     \
+        th->next = at_;                                     \
+    } while (0)
+#define ARGS(n)   ARGS_UP_TO(n, n)
+#define NO_ARGS() (th->next = th->args)
 
 enum needs { NEEDS_M = 1, NEEDS_P = 2, NEEDS_G = 4, NEEDS_NO_G = 8, NEEDS_USER = 7 };
 
@@ -100,7 +140,7 @@ static inline struct trace_event *put_p(struct trace *t, const struct thread *th
     do {                                                   \
         uint32_t is_ = meaning_of(&t->gen.table, (arg));   \
         if (UNLIKELY(is_ == 0)) {                          \
-            t->nout--;                                     \
+            t->out_at--;                                   \
             return order_undefined(t, th, f, what, (arg)); \
         }                                                  \
         (to) = is_ - 1;                                    \

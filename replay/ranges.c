@@ -86,36 +86,38 @@ static struct trace_event *put_range(struct trace *t, const struct thread *th, e
     return e;
 }
 
-static enum advanced go_range_begin(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_go_range_begin(struct trace *t, struct thread *th, struct failure *f)
 {
+    bool stw = th->type == WIRE_STW_BEGIN;
+    ARGS_UP_TO(2, stw ? 2 : 1);
     NEED(NEEDS_USER);
     struct goroutine_state *g = running_g(&t->order, th);
     if (g == NULL)
         return order_broken(t, th, f, "goroutine %" PRIu64 " does not exist", th->gid);
-    bool stw = th->type == WIRE_STW_BEGIN;
     struct trace_event *e = put_range(t, th, TRACE_RANGE_BEGIN, t->order.range_assist,
                                       TRACE_SCOPE_G);
     uint32_t range = 0;
     if (stw) {
-        NAME(e, th->args[0]);
+        NAME(e, arg[0]);
         e->text = e->name;
         range = 1 + e->text;
         e->name = stw_name(t, e->text);
     }
-    STACK(e, th->args[stw ? 1 : 0]);
+    STACK(e, arg[stw ? 1 : 0]);
     if (range_open(g, range)) {
-        t->nout--;
+        t->out_at--;
         return order_broken(t, th, f, "goroutine %" PRIu64 " is inside it already", g->id);
     }
     range_add(g, range);
     return ADV_YES;
 }
 
-static enum advanced go_range_active(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_go_range_active(struct trace *t, struct thread *th, struct failure *f)
 {
-    struct goroutine_state *g = id_find(&t->order.gs, th->args[0]);
+    ARGS(1);
+    struct goroutine_state *g = id_find(&t->order.gs, arg[0]);
     if (g == NULL)
-        return order_broken(t, th, f, "goroutine %" PRIu64 " does not exist", th->args[0]);
+        return order_broken(t, th, f, "goroutine %" PRIu64 " does not exist", arg[0]);
     bool first = t->gen.number == t->order.initial_gen;
     if (range_open(g, 0) == first)
         return order_broken(t, th, f, "goroutine %" PRIu64 " was %s a mark assist", g->id,
@@ -129,8 +131,9 @@ static enum advanced go_range_active(struct trace *t, struct thread *th, struct 
     return ADV_YES;
 }
 
-static enum advanced go_range_end(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_go_range_end(struct trace *t, struct thread *th, struct failure *f)
 {
+    NO_ARGS();
     NEED(NEEDS_USER);
     struct goroutine_state *g = running_g(&t->order, th);
     bool stw = th->type == WIRE_STW_END;
@@ -143,23 +146,25 @@ static enum advanced go_range_end(struct trace *t, struct thread *th, struct fai
     return ADV_YES;
 }
 
-static enum advanced sweep_begin(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_sweep_begin(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(1);
     NEED(NEEDS_M | NEEDS_P);
     if (th->p->sweeping)
         return order_broken(t, th, f, "P %" PRIu64 " sweeps already", th->p->id);
     struct trace_event *e = put_range(t, th, TRACE_RANGE_BEGIN, t->order.range_sweep,
                                       TRACE_SCOPE_P);
-    STACK(e, th->args[0]);
+    STACK(e, arg[0]);
     th->p->sweeping = true;
     return ADV_YES;
 }
 
-static enum advanced sweep_active(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_sweep_active(struct trace *t, struct thread *th, struct failure *f)
 {
-    struct proc_state *p = id_find(&t->order.ps, th->args[0]);
+    ARGS(1);
+    struct proc_state *p = id_find(&t->order.ps, arg[0]);
     if (p == NULL)
-        return order_broken(t, th, f, "P %" PRIu64 " is not known", th->args[0]);
+        return order_broken(t, th, f, "P %" PRIu64 " is not known", arg[0]);
     bool first = t->gen.number == t->order.initial_gen;
     if (p->sweeping == first)
         return order_broken(t, th, f, "P %" PRIu64 " was %s", p->id,
@@ -169,106 +174,113 @@ static enum advanced sweep_active(struct trace *t, struct thread *th, struct fai
     return ADV_YES;
 }
 
-static enum advanced sweep_end(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_sweep_end(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(2);
     NEED(NEEDS_M | NEEDS_P);
     if (!th->p->sweeping)
         return order_broken(t, th, f, "P %" PRIu64 " does not sweep", th->p->id);
     th->p->sweeping = false;
     struct trace_event *e = put_range(t, th, TRACE_RANGE_END, t->order.range_sweep, TRACE_SCOPE_P);
-    e->value = th->args[0];
-    e->value2 = th->args[1];
+    e->value = arg[0];
+    e->value2 = arg[1];
     return ADV_YES;
 }
 
-static enum advanced gc_active(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_gc_active(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(1);
     struct order *o = &t->order;
     if (t->gen.number == o->initial_gen) {
         if (o->gc != GC_UNKNOWN)
             return order_broken(t, th, f, "it is not the first event of the collector");
     } else {
-        if (th->args[0] != o->gc_seq + 1)
+        if (arg[0] != o->gc_seq + 1)
             return ADV_WAIT;
         if (o->gc != GC_ON)
             return order_broken(t, th, f, "the collector is not marking");
         NEED(NEEDS_USER);
     }
     o->gc = GC_ON;
-    o->gc_seq = th->args[0];
+    o->gc_seq = arg[0];
     put_range(t, th, TRACE_RANGE_ACTIVE, o->range_gc, TRACE_SCOPE_GLOBAL);
     return ADV_YES;
 }
 
-static enum advanced gc_begin(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_gc_begin(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(2);
     struct order *o = &t->order;
     if (o->gc != GC_UNKNOWN) {
-        if (th->args[0] != o->gc_seq + 1)
+        if (arg[0] != o->gc_seq + 1)
             return ADV_WAIT;
         if (o->gc == GC_ON)
             return order_broken(t, th, f, "the collector is marking already");
         NEED(NEEDS_USER);
     }
     o->gc = GC_ON;
-    o->gc_seq = th->args[0];
+    o->gc_seq = arg[0];
     struct trace_event *e = put_range(t, th, TRACE_RANGE_BEGIN, o->range_gc, TRACE_SCOPE_GLOBAL);
-    STACK(e, th->args[1]);
+    STACK(e, arg[1]);
     return ADV_YES;
 }
 
-static enum advanced gc_end(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_gc_end(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(1);
     struct order *o = &t->order;
-    if (th->args[0] != o->gc_seq + 1)
+    if (arg[0] != o->gc_seq + 1)
         return ADV_WAIT;
     if (o->gc != GC_ON)
         return order_broken(t, th, f, "the collector is not marking");
     NEED(NEEDS_USER);
     o->gc = GC_OFF;
-    o->gc_seq = th->args[0];
+    o->gc_seq = arg[0];
     put_range(t, th, TRACE_RANGE_END, o->range_gc, TRACE_SCOPE_GLOBAL);
     return ADV_YES;
 }
 /* ---- what programs and collectors say ---- */
 
-static enum advanced metric(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_metric(struct trace *t, struct thread *th, struct failure *f)
 {
     struct order *o = &t->order;
     bool procs = th->type == WIRE_PROCS_CHANGE;
+    ARGS_UP_TO(2, procs ? 2 : 1);
     NEED(procs ? NEEDS_USER : NEEDS_M | NEEDS_P);
     struct trace_event *e = put(t, th, TRACE_METRIC);
     e->name = procs                         ? o->metric_procs
               : th->type == WIRE_HEAP_ALLOC ? o->metric_heap
                                             : o->metric_goal;
-    e->value = th->args[0];
+    e->value = arg[0];
     if (procs)
-        STACK(e, th->args[1]);
+        STACK(e, arg[1]);
     return ADV_YES;
 }
 
-static enum advanced go_label(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_go_label(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(1);
     NEED(NEEDS_USER);
     struct trace_event *e = put(t, th, TRACE_LABEL);
     e->id = e->g;
     e->idx = e->gx;
-    NAME(e, th->args[0]);
+    NAME(e, arg[0]);
     return ADV_YES;
 }
 
-static enum advanced task_begin(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_task_begin(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(4);
     struct order *o = &t->order;
-    uint64_t id = th->args[0];
+    uint64_t id = arg[0];
     if (id_find(&o->tasks, id) != NULL)
         return order_broken(t, th, f, "task %" PRIu64 " has begun already", id);
     NEED(NEEDS_USER);
     struct trace_event *e = put(t, th, TRACE_TASK_BEGIN);
     e->id = id;
-    e->value = th->args[1] == 0 ? TRACE_NONE : th->args[1]; /* 0 is no parent */
-    NAME(e, th->args[2]);
-    STACK(e, th->args[3]);
+    e->value = arg[1] == 0 ? TRACE_NONE : arg[1]; /* 0 is no parent */
+    NAME(e, arg[2]);
+    STACK(e, arg[3]);
     struct task *task = o->free_tasks;
     if (task != NULL)
         o->free_tasks = task->next_free;
@@ -279,14 +291,15 @@ static enum advanced task_begin(struct trace *t, struct thread *th, struct failu
     return ADV_YES;
 }
 
-static enum advanced task_end(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_task_end(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(2);
     struct order *o = &t->order;
     NEED(NEEDS_USER);
     struct trace_event *e = put(t, th, TRACE_TASK_END);
-    e->id = th->args[0];
+    e->id = arg[0];
     e->value = TRACE_NONE;
-    STACK(e, th->args[1]);
+    STACK(e, arg[1]);
     struct task *task = id_find(&o->tasks, e->id);
     if (task != NULL) {
         e->value = task->parent;
@@ -298,16 +311,17 @@ static enum advanced task_end(struct trace *t, struct thread *th, struct failure
     return ADV_YES;
 }
 
-static enum advanced region_begin(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_region_begin(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(3);
     NEED(NEEDS_USER);
     struct goroutine_state *g = running_g(&t->order, th);
     if (g == NULL)
         return order_broken(t, th, f, "goroutine %" PRIu64 " does not exist", th->gid);
     struct trace_event *e = put(t, th, TRACE_REGION_BEGIN);
-    e->id = th->args[0];
-    NAME(e, th->args[1]);
-    STACK(e, th->args[2]);
+    e->id = arg[0];
+    NAME(e, arg[1]);
+    STACK(e, arg[2]);
     struct more *m = more_of(g);
     if (m->nregions == m->regions_room) {
         m->regions_room = m->regions_room ? m->regions_room * 2 : 4;
@@ -317,22 +331,23 @@ static enum advanced region_begin(struct trace *t, struct thread *th, struct fai
     return ADV_YES;
 }
 
-static enum advanced region_end(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_region_end(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(3);
     NEED(NEEDS_USER);
     struct goroutine_state *g = running_g(&t->order, th);
     if (g == NULL)
         return order_broken(t, th, f, "goroutine %" PRIu64 " does not exist", th->gid);
     struct trace_event *e = put(t, th, TRACE_REGION_END);
-    e->id = th->args[0];
-    NAME(e, th->args[1]);
-    STACK(e, th->args[2]);
+    e->id = arg[0];
+    NAME(e, arg[1]);
+    STACK(e, arg[2]);
     struct more *m = g->more;
     if (m == NULL || m->nregions == 0)
         return ADV_YES; /* began before the trace */
     const struct region *r = &m->regions[m->nregions - 1];
     if (r->task != e->id || r->name != e->name) {
-        t->nout--;
+        t->out_at--;
         return order_broken(t, th, f,
                             "goroutine %" PRIu64 " ends region %.80s, the innermost is %.80s",
                             g->id, t->names.strings[e->name].text, t->names.strings[r->name].text);
@@ -341,51 +356,26 @@ static enum advanced region_end(struct trace *t, struct thread *th, struct failu
     return ADV_YES;
 }
 
-static enum advanced user_log(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_user_log(struct trace *t, struct thread *th, struct failure *f)
 {
+    ARGS(4);
     NEED(NEEDS_USER);
     struct trace_event *e = put(t, th, TRACE_LOG);
-    e->id = th->args[0];
-    NAME(e, th->args[1]);
-    TEXT(e, th->args[2]);
-    STACK(e, th->args[3]);
+    e->id = arg[0];
+    NAME(e, arg[1]);
+    TEXT(e, arg[2]);
+    STACK(e, arg[3]);
     return ADV_YES;
 }
 
-static enum advanced experiment(struct trace *t, struct thread *th, struct failure *f)
+enum advanced order_experiment(struct trace *t, struct thread *th, struct failure *f)
 {
+    int n = wire_args[th->type] - 1;
+    ARGS_UP_TO(WIRE_ARGS_MAX, n);
     NEED(NEEDS_M);
-    int n = wire_types[th->type].nargs;
     struct trace_event *e = put(t, th, TRACE_EXPERIMENT);
-    e->id = th->args[0];
-    e->value = n > 1 ? th->args[1] : 0;
-    e->value2 = n > 2 ? th->args[2] : 0;
+    e->id = arg[0];
+    e->value = n > 1 ? arg[1] : 0;
+    e->value2 = n > 2 ? arg[2] : 0;
     return ADV_YES;
-}
-
-enum advanced order_said(struct trace *t, struct thread *th, struct failure *f)
-{
-    switch (th->type) {
-    case WIRE_STW_BEGIN:
-    case WIRE_GC_MARK_ASSIST_BEGIN: return go_range_begin(t, th, f);
-    case WIRE_STW_END:
-    case WIRE_GC_MARK_ASSIST_END: return go_range_end(t, th, f);
-    case WIRE_GC_MARK_ASSIST_ACTIVE: return go_range_active(t, th, f);
-    case WIRE_GC_SWEEP_BEGIN: return sweep_begin(t, th, f);
-    case WIRE_GC_SWEEP_END: return sweep_end(t, th, f);
-    case WIRE_GC_SWEEP_ACTIVE: return sweep_active(t, th, f);
-    case WIRE_GC_ACTIVE: return gc_active(t, th, f);
-    case WIRE_GC_BEGIN: return gc_begin(t, th, f);
-    case WIRE_GC_END: return gc_end(t, th, f);
-    case WIRE_PROCS_CHANGE:
-    case WIRE_HEAP_ALLOC:
-    case WIRE_HEAP_GOAL: return metric(t, th, f);
-    case WIRE_GO_LABEL: return go_label(t, th, f);
-    case WIRE_USER_TASK_BEGIN: return task_begin(t, th, f);
-    case WIRE_USER_TASK_END: return task_end(t, th, f);
-    case WIRE_USER_REGION_BEGIN: return region_begin(t, th, f);
-    case WIRE_USER_REGION_END: return region_end(t, th, f);
-    case WIRE_USER_LOG: return user_log(t, th, f);
-    default: return experiment(t, th, f);
-    }
 }

@@ -18,6 +18,9 @@
 
 enum { HEADER_SIZE = 16, WINDOW_MAX_MB = 2048 };
 
+const struct trace_event trace_blank = {
+    .m = TRACE_NONE, .p = TRACE_NONE, .g = TRACE_NONE, .gx = TRACE_NO_INDEX, .idx = TRACE_NO_INDEX};
+
 void trace_note(struct trace *t, const char *fmt, ...)
 {
     char text[sizeof t->info.notes[0]];
@@ -130,53 +133,40 @@ void trace_close(struct trace *t)
 
 enum { NEXT_YES, NEXT_NONE, NEXT_BROKEN };
 
-static int bad_event(const struct trace *t, const struct thread *th, struct failure *f,
-                     const char *what)
-{
-    fail(f, E_TRACE, "byte %" PRIu64 ": event type %u: %s",
-         t->window.base + (uint64_t)(th->start - t->window.bytes), *th->start, what);
-    return NEXT_BROKEN;
-}
-
-/* Its next batch that is not empty. */
+/* Its next batch. */
 static bool next_batch(const struct trace *t, struct thread *th)
 {
     if (th->first == NO_BATCH)
         return false;
     const struct batch *b = &t->gen.batches[th->first];
     th->first = b->next;
-    th->at = t->window.bytes + b->at;
-    th->end = th->at + b->size;
+    th->next = t->window.bytes + b->at;
+    th->end = th->next + b->size;
     th->time = gen_time(&t->gen, b->time);
     return true;
 }
 
-/* Decodes the thread's next event. Numbers are read without a look at the end of the batch: the
- * window goes on behind it, and what went too far is found afterwards. */
-static inline int next_event(struct trace *t, struct thread *th, struct failure *f)
+/* The thread's next event: its type and its time. The arguments are looked at by whoever knows how
+ * many there are. Numbers are read without a look at the end of the batch: the window goes on
+ * behind it, and what went too far is found afterwards. */
+static inline __attribute__((always_inline)) int next_event(struct trace *t, struct thread *th,
+                                                            struct failure *f)
 {
-    if (UNLIKELY(th->at == th->end) && !next_batch(t, th))
-        return NEXT_NONE;
-    const uint8_t *at = th->start = th->at;
-    uint8_t type = *at++;
-    int nargs = wire_types[type].nargs;
-    if (UNLIKELY(nargs < 0 || wire_types[type].name == NULL))
-        return bad_event(t, th, f, "no event of a thread");
-    th->type = type;
     uint64_t dt;
-    at = wire_varint(at, &dt);
-    for (int i = 0; i < nargs && at != NULL; i++)
-        at = wire_varint(at, &th->args[i]);
-    if (UNLIKELY(at == NULL))
-        return bad_event(t, th, f, "a number has more than 64 bits");
-    if (UNLIKELY(at > th->end))
-        return bad_event(t, th, f, "cut by the end of its batch");
-    th->at = at;
-    th->time += gen_time(&t->gen, dt);
-    if (UNLIKELY(th->time > TIME_MAX_NS))
-        th->time = TIME_MAX_NS;
+    if (UNLIKELY(th->next == th->end) && !next_batch(t, th))
+        return NEXT_NONE;
+    const uint8_t *at = th->start = th->next;
+    uint8_t type = th->type = *at;
+    const uint8_t *args = th->args = wire_varint(at + 1, &dt);
+    int64_t time = th->time + gen_time(&t->gen, dt);
+    th->time = LIKELY(time <= TIME_MAX_NS) ? time : TIME_MAX_NS;
     t->info.wire_events[type]++;
-    return NEXT_YES;
+    if (LIKELY(wire_args[type] != 0 && wire_inside(at, args, th->end)))
+        return NEXT_YES;
+    fail(f, E_TRACE, "byte %" PRIu64 ": event type %u: %s",
+         t->window.base + (uint64_t)(at - t->window.bytes), type,
+         wire_args[type] == 0 ? "no event of a thread" : "its time is cut by the end of its batch");
+    return NEXT_BROKEN;
 }
 
 /* ---- the heap ---- */
@@ -262,7 +252,7 @@ static bool gen_install(struct trace *t, struct failure *f)
     t->nheap = 0;
     for (size_t i = 0; i < g->nthreads; i++) {
         struct thread *th = g->order[i];
-        th->at = th->end = NULL;
+        th->next = th->end = NULL;
         int got = next_event(t, th, f);
         if (got == NEXT_BROKEN)
             return false;
@@ -276,6 +266,8 @@ static bool gen_install(struct trace *t, struct failure *f)
                    "begins with generation %" PRIu64 ": a window of a longer trace, or not the "
                    "first trace of its process",
                    g->number);
+    if (t->order.initial_gen == 0 && t->nheap > 0)
+        t->order.initial_gen = g->number;
     struct trace_event *e = put_sync(t, gen_time(g, g->min_time));
     e->value = g->number;
     return true;
@@ -319,9 +311,13 @@ static void put_sample(struct trace *t, struct sample *s)
 static bool stuck(struct trace *t, struct failure *f)
 {
     const struct thread *th = t->heap[0].th;
+    const uint8_t *at = th->args;
     char args[100] = "";
-    for (int i = 0, n = 0; i < wire_types[th->type].nargs && n < 80; i++)
-        n += snprintf(args + n, sizeof args - (size_t)n, " %" PRIu64, th->args[i]);
+    for (int i = 0, n = 0; i < wire_types[th->type].nargs && n < 80; i++) {
+        uint64_t arg;
+        at = wire_varint(at, &arg);
+        n += snprintf(args + n, sizeof args - (size_t)n, " %" PRIu64, arg);
+    }
     fail(f, E_TRACE,
          "byte %" PRIu64 ": no order: %s%s of thread %" PRId64
          " and the next events of %zu other threads all wait for something before them",
@@ -348,7 +344,7 @@ static bool advance_other(struct trace *t, struct failure *f)
 {
     heap_sort(t);
     for (size_t i = 1; i < t->nheap; i++) {
-        enum advanced a = order_advance(t, t->heap[i].th, f);
+        enum advanced a = order_of[t->heap[i].th->type](t, t->heap[i].th, f);
         if (a == ADV_BROKEN)
             return false;
         if (a == ADV_YES)
@@ -374,7 +370,7 @@ static bool advance_root(struct trace *t, struct failure *f)
     struct thread *th = t->heap[0].th;
     int64_t limit = limit_of(t);
     do {
-        enum advanced a = order_advance(t, th, f);
+        enum advanced a = order_of[th->type](t, th, f);
         if (UNLIKELY(a != ADV_YES)) {
             t->heap[0].time = th->time;
             return a == ADV_WAIT && advance_other(t, f);
@@ -385,7 +381,7 @@ static bool advance_root(struct trace *t, struct failure *f)
                 heap_remove(t, 0);
             return got == NEXT_NONE;
         }
-    } while (th->time <= limit && t->nout < OUT_MAX);
+    } while (th->time <= limit && t->out_at < t->out + OUT_MAX);
     t->heap[0].time = th->time;
     sift_down(t->heap, t->nheap, 0);
     return true;
@@ -396,7 +392,7 @@ static void fill(struct trace *t)
 {
     struct gen *g = &t->gen;
     struct failure f = {.code = E_OK};
-    while (t->nout < OUT_MAX) {
+    while (t->out_at < t->out + OUT_MAX) {
         bool sample = g->samples_at < g->nsamples &&
                       (t->nheap == 0 || g->samples[g->samples_at].time < t->heap[0].time);
         if (UNLIKELY(sample)) {
@@ -426,8 +422,8 @@ static void end_notes(struct trace *t)
 enum trace_got trace_next(struct trace *t, struct failure *f, const struct trace_event **evs,
                           size_t *count)
 {
-    t->nout = 0;
-    while (t->nout == 0 && t->at != AT_END && t->at != PAST_END) {
+    t->out_at = t->out;
+    while (t->out_at == t->out && t->at != AT_END && t->at != PAST_END) {
         if (t->v1 != NULL)
             t->at = v1_next(t) ? IN_GENERATION : AT_END;
         else if (t->at == AT_GENERATION)
@@ -436,12 +432,12 @@ enum trace_got trace_next(struct trace *t, struct failure *f, const struct trace
             fill(t);
     }
     *evs = t->out;
-    *count = t->nout;
-    if (t->nout > 0) {
-        const struct trace_event *last = &t->out[t->nout - 1];
+    *count = (size_t)(t->out_at - t->out);
+    if (*count > 0) {
+        const struct trace_event *last = t->out_at - 1;
         if (last->kind != TRACE_SYNC)
             t->info.end_ns = last->time;
-        else if (t->nout > 1)
+        else if (*count > 1)
             t->info.end_ns = last[-1].time;
         return TRACE_MORE;
     }

@@ -141,6 +141,8 @@ struct gen {
     bool has_events; /* an event batch, even an empty one */
     bool has_strings, has_frequency, has_clock, any;
     double ratio; /* ns per unit of time */
+    /* The same if it is a whole number up to 1024, else 0. Exact, as in doubles. */
+    uint64_t ratio_whole;
     uint64_t min_time;
     uint64_t clock_time, clock_mono, clock_s, clock_ns;
 };
@@ -177,11 +179,16 @@ static inline int64_t gen_time(const struct gen *g, uint64_t units);
 
 static inline int64_t gen_time(const struct gen *g, uint64_t units)
 {
+    if (LIKELY(g->ratio_whole != 0 && units < UINT64_C(1) << 43))
+        return (int64_t)(units * g->ratio_whole);
     double ns = (double)units * g->ratio;
     return LIKELY(ns < (double)TIME_MAX_NS) ? (int64_t)ns : TIME_MAX_NS;
 }
 
-/* A varint of up to 10 bytes; the caller knows that as many are readable. NULL: it is none. */
+/* A varint of up to 10 bytes; the caller knows that as many are readable. What has more than 64
+ * bits leads to wire_poison, where more zeros can be read: whoever then looks whether he is still
+ * inside of his batch is not. */
+extern const uint8_t wire_poison[64];
 const uint8_t *wire_varint_long(const uint8_t *at, uint64_t *value);
 
 static inline const uint8_t *wire_varint(const uint8_t *at, uint64_t *value)
@@ -194,7 +201,20 @@ static inline const uint8_t *wire_varint(const uint8_t *at, uint64_t *value)
         *value = (at[0] & 0x7fU) | (uint64_t)at[1] << 7;
         return at + 2;
     }
-    return wire_varint_long(at, value);
+    if (LIKELY(at[2] < 0x80)) {
+        *value = (at[0] & 0x7fU) | (at[1] & 0x7fU) << 7 | (uint64_t)at[2] << 14;
+        return at + 3;
+    }
+    uint64_t slow; /* its own, so that the value itself can live in a register */
+    at = wire_varint_long(at, &slow);
+    *value = slow;
+    return at;
+}
+
+/* Whether `next` lies behind `at`, and not beyond the end. */
+static inline bool wire_inside(const uint8_t *at, const uint8_t *next, const uint8_t *end)
+{
+    return (uintptr_t)next - (uintptr_t)at <= (uintptr_t)end - (uintptr_t)at;
 }
 
 struct wire_type {
@@ -204,6 +224,7 @@ struct wire_type {
 };
 
 extern const struct wire_type wire_types[256];
+extern const uint8_t wire_args[256]; /* by type: 1 + how many; 0: no timed event */
 
 enum { WIRE_ARGS_MAX = 4 };
 
@@ -249,11 +270,12 @@ struct thread {
     struct proc_state *p; /* NULL: none */
     uint32_t gx;
     /* In the generation at hand: */
-    uint32_t first, last;    /* batches */
-    const uint8_t *start;    /* of the event at hand */
-    const uint8_t *at, *end; /* what follows it in its batch */
-    int64_t time;            /* of the event at hand */
-    uint64_t args[WIRE_ARGS_MAX];
+    uint32_t first, last; /* batches */
+    const uint8_t *start; /* of the event at hand */
+    const uint8_t *args;  /* of it, behind its time */
+    const uint8_t *next;  /* behind them, once they were looked at */
+    const uint8_t *end;   /* of the batch */
+    int64_t time;         /* of the event at hand */
     uint8_t type;
     bool listed; /* in gen.order */
 };
@@ -298,8 +320,10 @@ enum advanced { ADV_YES, ADV_WAIT, ADV_BROKEN };
 void order_init(struct trace *t);
 void order_release(struct order *o);
 struct thread *order_thread(struct order *o, uint64_t id);
-/* Takes the thread's event at hand into the order, or says that another one has to come first. */
-enum advanced order_advance(struct trace *t, struct thread *th, struct failure *f);
+/* Takes the thread's event at hand into the order, or says that another one has to come first. By
+ * type of the event. */
+typedef enum advanced order_fn(struct trace *t, struct thread *th, struct failure *f);
+extern order_fn *const order_of[WIRE_TYPES];
 
 static inline size_t slot_of(const struct id_table *t, uint64_t key)
 {
@@ -308,8 +332,6 @@ static inline size_t slot_of(const struct id_table *t, uint64_t key)
 
 static inline void *id_find(const struct id_table *t, uint64_t key)
 {
-    if (t->capacity == 0)
-        return NULL;
     for (size_t at = slot_of(t, key);; at = (at + 1) & (t->capacity - 1)) {
         const struct id_slot *s = &t->slots[at];
         if (s->state == NULL || s->key == key)
@@ -319,6 +341,7 @@ static inline void *id_find(const struct id_table *t, uint64_t key)
 
 /* ---- ids.c ---- */
 
+void id_init(struct id_table *t);
 void id_put(struct id_table *t, uint64_t key, void *state);
 void id_take(struct id_table *t, uint64_t key);
 
@@ -350,12 +373,15 @@ struct trace {
     bool had_strings;     /* the generation before had a table of strings */
     struct failure later; /* comes when the events before it are delivered */
     enum { AT_GENERATION, IN_GENERATION, AT_END, PAST_END } at;
-    size_t nout;
+    struct trace_event *out_at; /* the next one to fill */
     struct trace_event out[OUT_MAX + OUT_SPARE];
 };
 
 /* A sentence for info.notes; one that is there is not repeated. */
 void trace_note(struct trace *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Copied: a compiler that makes it from zeros takes 30 cycles for it. */
+extern const struct trace_event trace_blank;
 
 /* The next event to fill, with its time after all others; everything else is zero or none. */
 static inline struct trace_event *trace_put(struct trace *t, int64_t time, enum trace_kind kind)
@@ -366,14 +392,10 @@ static inline struct trace_event *trace_put(struct trace *t, int64_t time, enum 
         time = t->last_time + 1;
     }
     t->last_time = time;
-    struct trace_event *e = &t->out[t->nout++];
-    *e = (struct trace_event){.time = time,
-                              .m = TRACE_NONE,
-                              .p = TRACE_NONE,
-                              .g = TRACE_NONE,
-                              .gx = TRACE_NO_INDEX,
-                              .idx = TRACE_NO_INDEX,
-                              .kind = (uint8_t)kind};
+    struct trace_event *e = t->out_at++;
+    *e = trace_blank;
+    e->time = time;
+    e->kind = (uint8_t)kind;
     return e;
 }
 

@@ -24,6 +24,15 @@ const struct wire_type wire_types[256] = {
 };
 /* clang-format on */
 
+/* By itself it stays in the cache. */
+const uint8_t wire_args[256] = {
+#define WIRE(number, NAME, name, nargs, stack, new_stack, string, string2) [number] = (nargs) + 1,
+#include "replay/wire.def"
+#undef WIRE
+};
+
+const uint8_t wire_poison[64];
+
 const uint8_t *wire_varint_long(const uint8_t *at, uint64_t *value)
 {
     uint64_t v = 0;
@@ -31,10 +40,11 @@ const uint8_t *wire_varint_long(const uint8_t *at, uint64_t *value)
         v |= (uint64_t)(at[i] & 0x7fU) << (7 * i);
         if (at[i] < 0x80) {
             *value = v;
-            return i == 9 && at[i] > 1 ? NULL : at + i + 1;
+            return i == 9 && at[i] > 1 ? wire_poison : at + i + 1;
         }
     }
-    return NULL;
+    *value = 0;
+    return wire_poison;
 }
 
 /* ---- the window ---- */
@@ -184,9 +194,9 @@ static bool broken(const struct payload *p, const char *what)
 static bool take(struct payload *p, uint64_t *value, const char *what)
 {
     const uint8_t *next = wire_varint(p->at, value);
-    if (next == NULL || next > p->end) {
+    if (!wire_inside(p->at, next, p->end)) {
         fail(p->f, E_TRACE, "byte %" PRIu64 ": %s is %s", offset_of(p->t, p->at), what,
-             next == NULL ? "no number of up to 64 bits" : "cut by the end of its batch");
+             next == wire_poison ? "no number of up to 64 bits" : "cut by the end of its batch");
         return false;
     }
     p->at = next;
@@ -383,6 +393,8 @@ static bool sync_read(struct payload *p, uint64_t time)
             trace_note(p->t, "a generation has frequency 0: its times mean nothing, only the "
                              "order of events holds");
         g->ratio = frequency == 0 ? 0 : 1.0 / ((double)frequency / 1e9);
+        bool whole = g->ratio >= 1 && g->ratio <= 1024 && (double)(uint64_t)g->ratio == g->ratio;
+        g->ratio_whole = whole ? (uint64_t)g->ratio : 0;
     }
     return true;
 }
@@ -429,11 +441,11 @@ static enum header_got header_read(struct trace *t, struct failure *f, struct he
     uint64_t *fields[] = {&h->gen, &h->m, &h->time, &h->size};
     for (int i = 0; i < 4; i++) {
         const uint8_t *next = wire_varint(at, fields[i]);
-        if (next == NULL && at + 10 <= end) {
+        if (next == wire_poison && at + 10 <= end) {
             fail(f, E_TRACE, "byte %" PRIu64 ": no number of up to 64 bits", offset_of(t, at));
             return HEADER_BAD;
         }
-        if (next == NULL || next > end)
+        if (!wire_inside(at, next, end))
             return cut(t, f, "a batch's header");
         at = next;
     }
