@@ -69,6 +69,7 @@ _Noreturn void cli_die(int status, const char *fmt, ...) __attribute__((format(p
 _Noreturn void cli_fail(const struct failure *f);
 bool parse_time(const char *text, int64_t *ns);
 bool parse_int(const char *text, int64_t *value);
+bool parse_seed(const char *text, struct opt_seed *seed);
 /* The candidate nearest to text, NULL if none is near. Candidates end with NULL. */
 const char *cli_nearest(const char *text, const char *const *candidates);
 /* "1.25ms": three to four digits and a unit, in one of eight static buffers. */

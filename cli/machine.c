@@ -143,10 +143,10 @@ static void set_seed(const struct machine *m, struct run_opts *o)
         if (m->seed.random) /* first, so that it is known of a run that never ends too */
             fprintf(stderr, "seed %" PRIu64 "\n", o->seed);
     } else if (env != NULL && *env != 0) {
-        char *end;
-        o->seed = strtoull(env, &end, 0);
-        if (*end != 0 || *env == '-')
-            cli_die(EXIT_USAGE, "GMPSIM_SEED: want a number, got '%s'", env);
+        struct opt_seed seed;
+        if (!parse_seed(env, &seed))
+            cli_die(EXIT_USAGE, "GMPSIM_SEED: want a number below 2^64, got '%s'", env);
+        o->seed = seed.value;
     }
 }
 

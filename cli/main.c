@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/cli.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ static int finish(int status)
 
 int main(int argc, char **argv)
 {
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error of the write, which says so */
     /* cJSON answers a lack of memory with NULL, and what is added to NULL is silently lost. */
     cJSON_InitHooks(&(cJSON_Hooks){x_malloc, free});
     const char *word = argc > 1 ? argv[1] : NULL;

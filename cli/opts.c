@@ -129,7 +129,7 @@ bool parse_time(const char *text, int64_t *ns)
     return !__builtin_add_overflow(whole, (int64_t)part, ns);
 }
 
-static bool parse_seed(const char *text, struct opt_seed *seed)
+bool parse_seed(const char *text, struct opt_seed *seed)
 {
     char *end;
     seed->given = true;

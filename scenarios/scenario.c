@@ -121,7 +121,7 @@ static void compile_host(struct cc *c, const cJSON *host)
     json_keys(c->doc, host, keys);
     const cJSON *cpus = json_member(host, "cpus"), *quota = json_member(host, "quota");
     if (cpus != NULL && !(cJSON_IsString(cpus) && strcmp(cpus->valuestring, "dedicated") == 0))
-        c->s->cpus = (int32_t)json_int(c->doc, cpus, 1, 4096);
+        c->s->cpus = (int32_t)json_int(c->doc, cpus, 1, SCENARIO_CPUS_MAX);
     c->s->period_us = json_duration_or(c->doc, host, "period", 100000000) / 1000;
     if (c->s->period_us < 1000 || c->s->period_us > 1000000)
         json_want(c->doc, json_need(c->doc, host, "period"), "a period from 1ms to 1s");

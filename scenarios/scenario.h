@@ -18,6 +18,7 @@
 
 enum {
     SCENARIO_RULES_MAX = 32,
+    SCENARIO_CPUS_MAX = 1024, /* as many as a simulated machine may have */
     SCENARIO_PROFILES_MAX = 16,
     SCENARIO_QUOTAS_MAX = 64
 };

@@ -10,6 +10,7 @@ import json
 import os
 import pty
 import re
+import resource
 import shlex
 import signal
 import struct
@@ -752,6 +753,34 @@ class Doctor(Case):
 
 
 class Scenarios(Case):
+    def test_a_seed_of_the_environment_is_taken_whole_or_refused(self):
+        out, _ = self.run_it("run", "hello.json", "--json", env={"GMPSIM_SEED": "0x10"})
+        self.assertEqual(json.loads(out)["seed"], "16")
+        for seed in ("99999999999999999999", "-1", "1x", "x"):
+            _, err = self.run_it("run", "hello.json", status=2, env={"GMPSIM_SEED": seed})
+            self.assertIn("GMPSIM_SEED", err)
+
+    def test_a_machine_that_is_too_large_is_refused_where_it_is_said(self):
+        with open(self.path("large.json"), "w", encoding="utf-8") as f:
+            json.dump({**HELLO, "host": {"cpus": 1025}}, f)
+        _, err = self.run_it("run", "large.json", status=2)
+        self.assertRegex(err, r"large.json:1:\d+: .*1024")
+
+    def test_a_file_that_may_not_grow_is_an_error(self):
+        for option in ("--jsonl", "--perfetto", "--db"):
+            done = subprocess.run(
+                [GMPSIM, "run", "service.json", option, "out"], cwd=self.folder.name,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, timeout=60,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)))
+            self.assertEqual(done.returncode, 2, option)
+            self.assertNotEqual(done.stderr, b"")
+            os.remove(self.path("out"))
+
+    def test_a_file_without_an_end_is_refused(self):
+        for verb in ("show", "gen-go", "check"):
+            self.run_it("scenarios", verb, "/dev/zero", status=2)
+        self.run_it("run", "/dev/zero", status=2)
+
     def test_check_finds_what_does_not_hold(self):
         with open(self.path("refused.json"), "w", encoding="utf-8") as f:
             f.write("{}")
