@@ -138,7 +138,10 @@ static void leak_object(struct leaks *l, int64_t handle)
     case OBJ_WAITGROUP: leak_sema(l, &((struct waitgroup *)o->p)->sema); break;
     case OBJ_COND:
         leak_list(l, ((struct cond *)o->p)->notify.head);
-        leak_mutex(l, ((struct cond *)o->p)->L);
+        if (((struct cond *)o->p)->L != NULL)
+            leak_mutex(l, ((struct cond *)o->p)->L);
+        else
+            leak_rwmutex(l, ((struct cond *)o->p)->rw);
         break;
     case OBJ_ONCE: leak_mutex(l, &((struct once *)o->p)->m); break;
     case OBJ_SEMA: leak_list(l, ((struct weighted *)o->p)->head); break;

@@ -66,10 +66,12 @@ static void *object_slow(struct g *gp, int64_t handle, uint8_t kind)
     return NULL;
 }
 
-static struct cond *cond_make(struct smutex *L)
+static struct cond *cond_make(void *lock, uint8_t kind, bool rlocker)
 {
     struct cond *c = host_alloc(sizeof *c, 16);
-    c->L = L;
+    c->L = kind == OBJ_MUTEX ? lock : NULL;
+    c->rw = kind == OBJ_MUTEX ? NULL : lock;
+    c->rlocker = rlocker;
     lockInit(&c->notify.lock, lockRankNotifyList);
     return c;
 }
@@ -91,20 +93,20 @@ static struct var *var_make(int64_t value)
     return v;
 }
 
-/* param is as in struct object_decl, but a Cond's is its mutex. */
-static void *object_new(uint8_t kind, int64_t param, struct smutex *L)
+/* Of all kinds but a Cond. */
+static void *object_new(uint8_t kind, int64_t param)
 {
     switch ((enum object_kind)kind) {
     case OBJ_CHAN: return makechan(param);
     case OBJ_MUTEX: return host_alloc(sizeof(struct smutex), 8);
     case OBJ_RWMUTEX: return host_alloc(sizeof(struct rwmutex), 8);
     case OBJ_WAITGROUP: return host_alloc(sizeof(struct waitgroup), 8);
-    case OBJ_COND: return cond_make(L);
     case OBJ_ONCE: return host_alloc(sizeof(struct once), 8);
     case OBJ_SEMA: return weighted_make(param);
     case OBJ_POOL: return pool_make();
     case OBJ_VAR: return var_make(param);
     case OBJ_FD: return netpoll_open((int32_t)param);
+    case OBJ_COND:
     case OBJ_TIMER:
     case OBJ_CONTEXT:
     case OBJ_CORO:
@@ -131,14 +133,15 @@ static void objs_world_init(void)
     for (uint32_t i = 0; i < prog->nobjects; i++) {
         const struct object_decl *d = &prog->objects[i];
         if (d->kind != OBJ_COND)
-            decl[i] = object_new(d->kind, d->param, NULL);
+            decl[i] = object_new(d->kind, d->param);
         if (d->kind == OBJ_CHAN)
             ((struct hchan *)decl[i])->index = (int32_t)i;
     }
     for (uint32_t i = 0; i < prog->nobjects; i++) {
         const struct object_decl *d = &prog->objects[i];
+        int64_t lock = d->param & (COND_RLOCKER - 1);
         if (d->kind == OBJ_COND)
-            decl[i] = object_new(OBJ_COND, 0, decl[d->param]);
+            decl[i] = cond_make(decl[lock], prog->objects[lock].kind, d->param >= COND_RLOCKER);
         (void)object_put(o, decl[i], d->kind);
     }
 }
@@ -152,24 +155,36 @@ static int64_t chan_object(int64_t size, struct hchan **c)
     return handle;
 }
 
+/* A Cond over the lock with this handle; NULL: there is none. */
+static struct cond *cond_over(struct g *gp, int64_t lock)
+{
+    bool rlocker = lock >= COND_RLOCKER;
+    int64_t handle = rlocker ? lock - COND_RLOCKER : lock;
+    const struct object *o = object_at((uint64_t)handle);
+    uint8_t kind = rlocker || (o != NULL && o->kind == OBJ_RWMUTEX) ? OBJ_RWMUTEX : OBJ_MUTEX;
+    void *L = object_slow(gp, handle, kind);
+    return L != NULL ? cond_make(L, kind, rlocker) : NULL;
+}
+
 static enum opres op_make(struct g *gp, const struct insn *in)
 {
     int64_t param = in->c != NOREG ? regs(gp)[in->c] : in->imm;
     uint8_t kind = in->b;
-    struct smutex *L = NULL;
+    void *made = NULL;
     if (kind == OBJ_CHAN || kind == OBJ_SEMA) {
         if (param < 0 || param > CHAN_SIZE_MAX)
             return gopanic_text(gp, PANIC_makechan);
     } else if (kind == OBJ_COND) {
-        L = object_slow(gp, param, OBJ_MUTEX);
-        if (L == NULL)
+        made = cond_over(gp, param);
+        if (made == NULL)
             return gopanic_text(gp, PANIC_nil);
     } else if (kind == OBJ_FD && (param < -1 || param >= rt->prog->narrivals)) {
         return gopanic_text(gp, PANIC_nil);
     }
     struct hchan *c;
-    int64_t handle = kind == OBJ_CHAN ? chan_object(param, &c)
-                                      : object_add(object_new(kind, param, L), kind);
+    int64_t handle = kind == OBJ_CHAN
+                         ? chan_object(param, &c)
+                         : object_add(made != NULL ? made : object_new(kind, param), kind);
     regs(gp)[in->a] = handle;
     return OP_DONE;
 }

@@ -49,8 +49,11 @@ struct notifyList {
     struct sudog *head, *tail;
 };
 
+/* Its Locker: a Mutex, an RWMutex, or the RLocker of one. */
 struct cond {
-    struct smutex *L;
+    struct smutex *L;   /* NULL: */
+    struct rwmutex *rw; /* ... */
+    bool rlocker;
     struct notifyList notify;
 };
 

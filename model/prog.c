@@ -399,12 +399,21 @@ static bool table(char *text, size_t size, const char *what, uint32_t i)
     return false;
 }
 
+static bool cond_ok(const struct program *p, int64_t param)
+{
+    bool reader = param >= COND_RLOCKER;
+    int64_t lock = reader ? param - COND_RLOCKER : param;
+    if (!index_ok(lock, p->nobjects))
+        return false;
+    return p->objects[lock].kind == OBJ_RWMUTEX || (!reader && p->objects[lock].kind == OBJ_MUTEX);
+}
+
 static bool param_ok(const struct program *p, const struct object_decl *o)
 {
     switch (o->kind) {
     case OBJ_CHAN:
     case OBJ_SEMA: return o->param >= 0 && o->param <= INT32_MAX;
-    case OBJ_COND: return index_ok(o->param, p->nobjects) && p->objects[o->param].kind == OBJ_MUTEX;
+    case OBJ_COND: return cond_ok(p, o->param);
     case OBJ_FD: return o->param >= -1 && o->param < p->narrivals;
     case OBJ_VAR: return true;
     default: return o->kind > 0 && o->kind < OBJ_DECLARED && o->param == 0;

@@ -29,6 +29,9 @@ enum op {
 /* A P's id fits 16 bits of a record, and one value says "none". */
 enum { PROCS_MAX = 65000 };
 
+/* A cond's lock is the RLocker of its RWMutex. */
+#define COND_RLOCKER (INT64_C(1) << 32)
+
 enum { NOREG = 255, OBJ_REG = -1, NREGS_MAX = 250, SELECT_CASES_MAX = 65535 };
 
 struct insn {
@@ -51,7 +54,7 @@ enum object_kind {
     OBJ_MUTEX,
     OBJ_RWMUTEX,
     OBJ_WAITGROUP,
-    OBJ_COND, /* param: index of its mutex (MAKE: the handle) */
+    OBJ_COND, /* param: index of its lock (MAKE: the handle), of an RWMutex maybe + COND_RLOCKER */
     OBJ_ONCE,
     OBJ_SEMA, /* param: size */
     OBJ_POOL,

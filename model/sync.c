@@ -182,11 +182,18 @@ static enum opres rw_lock(struct g *gp, struct rwmutex *rw)
     return mutex_lock(gp, &rw->w);
 }
 
+static struct cond *cur_cond(struct g *gp)
+{
+    const struct insn *in = cur_insn(gp);
+    return object_of(gp, in, in->c, OBJ_COND);
+}
+
 /* RWMutex.Lock, with w held: waits for the readers that are inside. */
 static enum opres step_rwLock(struct g *gp)
 {
     const struct insn *in = cur_insn(gp);
-    struct rwmutex *rw = object_of(gp, in, in->c, OBJ_RWMUTEX);
+    struct rwmutex *rw = in->op == OP_CWAIT ? cur_cond(gp)->rw
+                                            : object_of(gp, in, in->c, OBJ_RWMUTEX);
     int32_t r = a_add(&rw->readerCount, -RWMUTEX_MAX_READERS) + RWMUTEX_MAX_READERS;
     if (r == 0 || a_add(&rw->readerWait, r) == 0)
         return OP_DONE;
@@ -266,13 +273,9 @@ static enum opres cond_wait(struct g *gp, struct cond *c)
 {
     gp->opval = notifyListAdd(&c->notify);
     push_step(gp, STEP_condWait);
-    return mutex_unlock(gp, c->L);
-}
-
-static struct cond *cur_cond(struct g *gp)
-{
-    const struct insn *in = cur_insn(gp);
-    return object_of(gp, in, in->c, OBJ_COND);
+    return c->L != NULL ? mutex_unlock(gp, c->L)
+           : c->rlocker ? rw_runlock(gp, c->rw)
+                        : rw_unlock(gp, c->rw);
 }
 
 static enum opres step_condWait(struct g *gp)
@@ -281,4 +284,10 @@ static enum opres step_condWait(struct g *gp)
     return notifyListWait(gp, &cur_cond(gp)->notify, (uint32_t)gp->opval);
 }
 
-static enum opres step_condLock(struct g *gp) { return mutex_lock(gp, cur_cond(gp)->L); }
+static enum opres step_condLock(struct g *gp)
+{
+    struct cond *c = cur_cond(gp);
+    return c->L != NULL ? mutex_lock(gp, c->L)
+           : c->rlocker ? rw_rlock(gp, c->rw)
+                        : rw_lock(gp, c->rw);
+}

@@ -80,7 +80,9 @@ struct build {
     uint32_t *params;     /* by function: variable of its first parameter, 0: none yet */
     struct flow *flows;
     struct want *wants;
-    uint32_t nkinds, kinds_cap, params_cap, nflows, flows_cap, nwants, wants_cap;
+    struct either *eithers;
+    uint32_t nkinds, kinds_cap, params_cap, nflows, flows_cap, nwants, wants_cap, neithers,
+        eithers_cap;
     /* How the language makes an object: what stands before and after its kind; NULL: not said. */
     const char *make[2];
 };
@@ -129,6 +131,9 @@ void kind_flow(struct build *b, uint8_t from, uint8_t to);
 void kind_pass(struct build *b, uint8_t from, int32_t f, uint32_t param);
 /* A use of the register that wants one of these. */
 void kind_want(struct build *b, struct place at, uint8_t reg, uint32_t fits);
+/* An instruction on a handle that is another one, `op`, if the handle is of that kind. */
+void kind_either(struct build *b, struct place at, uint8_t reg, uint32_t insn,
+                 enum object_kind kind, enum op op);
 /* At the end: every use gets what it wants, or it is a mistake. */
 void kinds_check(struct build *b);
 /* "chan", "mutex", ...; OBJ_KINDS: there is no such kind. */

@@ -19,6 +19,12 @@ struct want {
     uint32_t var, fits;
 };
 
+struct either {
+    struct place at;
+    uint32_t var, insn, kind;
+    enum op op;
+};
+
 /* From 1 on; 0 is no variable. */
 static uint32_t var_new(struct build *b)
 {
@@ -72,6 +78,13 @@ void kind_want(struct build *b, struct place at, uint8_t reg, uint32_t fits)
     b->wants[b->nwants++] = (struct want){at, b->var_of[reg], fits};
 }
 
+void kind_either(struct build *b, struct place at, uint8_t reg, uint32_t insn,
+                 enum object_kind kind, enum op op)
+{
+    GROW(b, eithers, b->neithers);
+    b->eithers[b->neithers++] = (struct either){at, b->var_of[reg], insn, KIND(kind), op};
+}
+
 static const struct {
     const char *name;
     enum object_kind kind;
@@ -118,7 +131,7 @@ static _Noreturn void wrong(struct build *b, const struct want *w)
     place_quote(w->at, quoted, sizeof quoted);
     if (b->make[0] != NULL && (w->fits & (KIND(OBJ_DECLARED) - 2)) != 0)
         snprintf(made, sizeof made, "%s%s%s", b->make[0], want, b->make[1]);
-    if (have == KIND_RECV && w->fits == KIND(OBJ_CHAN))
+    if (have == KIND_RECV && (w->fits & KIND(OBJ_CHAN)) != 0)
         mistake(b->mistakes, w->at, "%s is receive-only: nobody can send on it or close it%s%s",
                 quoted, *made != 0 ? "; a channel for that comes from " : "", made);
     mistake(b->mistakes, w->at, "want a %s, got a %s: %s%s%s%s", want, kinds_name(have), quoted,
@@ -142,6 +155,16 @@ static bool settled(struct build *b)
     return !more;
 }
 
+static void settle_either(struct build *b, const struct either *e)
+{
+    uint32_t objects = b->kinds[e->var] & (KIND(OBJ_KINDS) - 2), others = objects & ~e->kind;
+    if (objects == others)
+        return;
+    if (others != 0)
+        mistake(b->mistakes, e->at, "may be a %s or a %s", kinds_name(others), kinds_name(e->kind));
+    b->code[e->insn].op = (uint8_t)e->op;
+}
+
 void kinds_check(struct build *b)
 {
     if (!settled(b))
@@ -151,4 +174,6 @@ void kinds_check(struct build *b)
         if (have != 0 && (have & (b->wants[i].fits | KIND_ANY)) == 0)
             wrong(b, &b->wants[i]);
     }
+    for (uint32_t i = 0; i < b->neithers; i++)
+        settle_either(b, &b->eithers[i]);
 }

@@ -72,7 +72,7 @@ void read_functions(struct cc *c); /* all, those they define inside as well */
 
 /* ---- emit.c ---- */
 void emit_program(struct cc *c);
-void emit_block(struct cc *c, const struct stmt *list);
+void emit_block(struct cc *c, struct stmt *list);
 /* The register of a name that gets something, with what it may hold then. */
 uint8_t emit_name(struct cc *c, struct name *n, struct place at, uint32_t kinds);
 /* The register of a statement's word, NOREG without it. */

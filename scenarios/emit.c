@@ -142,12 +142,9 @@ static void put_count(struct cc *c, struct insn *in, const struct field *f, cons
         put(in, f->slot, emit_value(c, p->x));
 }
 
-/* A handle has to be of the kind that the instruction is for. */
-static void put_object(struct cc *c, struct insn *in, const struct stmt *s, const struct field *f,
-                       const struct part *p)
+static void put_object(struct cc *c, struct insn *in, const struct field *f, const struct part *p)
 {
-    uint32_t kinds = f->kinds & ~(s->is->kind2 != 0 ? KIND(s->is->kind2) : 0);
-    struct target t = emit_object(c, p->x, kinds | (in->op == OP_RECV ? KIND_RECV : 0));
+    struct target t = emit_object(c, p->x, f->kinds | (in->op == OP_RECV ? KIND_RECV : 0));
     in->d = t.obj;
     if (op_infos[in->op].imm == HV)
         in->imm = t.reg;
@@ -166,15 +163,14 @@ static void put_value(struct cc *c, struct insn *in, const struct field *f, cons
     }
 }
 
-static void put_part(struct cc *c, struct insn *in, const struct stmt *s, const struct field *f,
-                     const struct part *p)
+static void put_part(struct cc *c, struct insn *in, const struct field *f, const struct part *p)
 {
     uint8_t number = f->map != NULL ? f->map[p->n] : (uint8_t)p->n;
     switch (f->kind) {
     case F_VALUE:
     case F_OR_0: put_value(c, in, f, p); break;
     case F_COUNT: put_count(c, in, f, p); break;
-    case F_OBJECT: put_object(c, in, s, f, p); break;
+    case F_OBJECT: put_object(c, in, f, p); break;
     case F_AMOUNT:
     case F_BYTES: put_drawn(in, emit_amount(c, p)); break;
     case F_DRAWN: put_drawn(in, emit_drawn(c, p)); break;
@@ -201,7 +197,7 @@ static enum op op_of(const struct stmt *s)
     return s->is->op;
 }
 
-static void emit_instruction(struct cc *c, const struct stmt *s)
+static void emit_instruction(struct cc *c, struct stmt *s)
 {
     struct insn in = empty(op_of(s));
     const struct field *field = s->is->field;
@@ -209,10 +205,12 @@ static void emit_instruction(struct cc *c, const struct stmt *s)
         if (field[i].kind == F_NAME && s->part[i].given)
             put(&in, field[i].slot, emit_name(c, s->part[i].name, s->part[i].at, field[i].kinds));
     for (int i = 0; field[i].key != NULL; i++)
-        put_part(c, &in, s, &field[i], &s->part[i]);
+        put_part(c, &in, &field[i], &s->part[i]);
     if (op_infos[in.op].a == RW && in.a == NOREG)
         in.a = build_reg(&c->b, s->at);
-    build_op(&c->b, (enum op)in.op, in.a, in.b, in.c, in.d, in.imm);
+    s->insn = build_op(&c->b, (enum op)in.op, in.a, in.b, in.c, in.d, in.imm);
+    if (in.op == s->is->op && s->is->kind2 != 0 && in.d == OBJ_REG)
+        kind_either(&c->b, s->part[0].at, in.c, s->insn, s->is->kind2, s->is->op2);
 }
 
 /* ---- blocks and functions ---- */
@@ -232,11 +230,11 @@ static void drop_temporaries(struct cc *c, uint8_t floor)
     c->b.next_reg = next;
 }
 
-void emit_block(struct cc *c, const struct stmt *list)
+void emit_block(struct cc *c, struct stmt *list)
 {
     uint32_t locals = c->nlocals;
     uint8_t reg = c->b.next_reg;
-    for (const struct stmt *s = list; s != NULL; s = s->next) {
+    for (struct stmt *s = list; s != NULL; s = s->next) {
         uint32_t before = c->nlocals;
         c->b.line = s->at.line;
         if (s->is->emit != NULL)

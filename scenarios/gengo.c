@@ -68,7 +68,8 @@ struct node *gen_made(struct gen *g, const struct shape *o)
     case OBJ_ONCE: s = "new(sync.Once)"; break;
     case OBJ_POOL: s = "new(sync.Pool)"; break;
     case OBJ_COND:
-        s = gen_text(g, "sync.NewCond(%s)", gen_object_name(g, (int32_t)(-1 - o->param)));
+        s = gen_text(g, "sync.NewCond(%s%s)", gen_object_name(g, (int32_t)(-1 - o->param)),
+                     o->rlocker ? ".RLocker()" : "");
         break;
     case OBJ_SEMA: s = gen_text(g, "&simSemaphore{size: %lld, free: %lld}", n, n); break;
     case OBJ_VAR: s = n != 0 ? gen_text(g, "simNewVar(%lld)", n) : "new(int64)"; break;

@@ -61,20 +61,23 @@ static enum object_kind first_kind(uint32_t kinds)
     return (enum object_kind)k;
 }
 
-static const char *object_text(struct gen *g, const struct field *f, const struct part *p, char how)
+static const char *object_text(struct gen *g, const struct stmt *s, const struct field *f,
+                               const struct part *p, char how)
 {
+    bool second = s->is->kind2 != 0 && g->b->code[s->insn].op == s->is->op2;
     if (how == '&')
         return gen_address(g, p->x);
     if (how == '=')
         return gen_show(g, gen_int(g, gen_value(g, p->x)), 2);
-    return gen_object(g, p->x, first_kind(f->kinds));
+    return gen_object(g, p->x, second ? s->is->kind2 : first_kind(f->kinds));
 }
 
-static const char *part_text(struct gen *g, const struct field *f, const struct part *p, char how,
-                             int depth)
+static const char *part_text(struct gen *g, const struct stmt *s, int i, char how, int depth)
 {
+    const struct field *f = &s->is->field[i];
+    const struct part *p = &s->part[i];
     switch (f->kind) {
-    case F_OBJECT: return object_text(g, f, p, how);
+    case F_OBJECT: return object_text(g, s, f, p, how);
     case F_AMOUNT:
     case F_DRAWN:
     case F_BYTES: return gen_show(g, gen_amount(g, p->amount), depth);
@@ -99,7 +102,7 @@ static const char *placed(struct gen *g, const struct stmt *s, const char *text,
     int depth = word[n] == ':' ? word[n + 1] - '0' : 1;
     for (int i = 0; s->is->field[i].key != NULL; i++)
         if (strlen(s->is->field[i].key) == n && strncmp(s->is->field[i].key, word, n) == 0)
-            return part_text(g, &s->is->field[i], &s->part[i], how, depth);
+            return part_text(g, s, i, how, depth);
     (void)size;
     return "";
 }

@@ -192,10 +192,16 @@ static enum object_kind kind_of(struct cc *c, const cJSON *at, const char *name)
              near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
-/* The lock of a cond: an object that stands before it, in the same struct or in the file. */
-static int64_t lock_of(struct cc *c, const cJSON *v, const struct member *beside)
+/* The lock of a cond: an object that stands before it, in the same struct or in the file; of an
+ * RWMutex also its RLocker, "rw.RLocker". */
+static int64_t lock_of(struct cc *c, const cJSON *v, const struct member *beside, bool *rlocker)
 {
-    const char *name = json_string(c->doc, v);
+    static const char suffix[] = ".RLocker";
+    char *name = pool_text(c->pool, json_string(c->doc, v));
+    size_t n = strlen(name), dot = n > sizeof suffix - 1 ? n - (sizeof suffix - 1) : n;
+    *rlocker = strcmp(name + dot, suffix) == 0;
+    if (*rlocker)
+        name[dot] = 0;
     const struct shape *s = NULL;
     int64_t at = 0;
     for (; beside != NULL; beside = beside->next)
@@ -208,7 +214,8 @@ static int64_t lock_of(struct cc *c, const cJSON *v, const struct member *beside
         s = t->shape;
         at = -1 - (int64_t)t->first;
     }
-    if (s == NULL || s->is != S_ONE || (s->kind != OBJ_MUTEX && s->kind != OBJ_RWMUTEX))
+    if (s == NULL || s->is != S_ONE ||
+        !(s->kind == OBJ_RWMUTEX || (s->kind == OBJ_MUTEX && !*rlocker)))
         json_bad(c->doc, v, false,
                  "a cond wants the name of a mutex that stands before it, got \"%.60s\"",
                  v->valuestring);
@@ -221,7 +228,7 @@ static void read_param(struct cc *c, struct shape *s, const cJSON *v, const stru
     case OBJ_CHAN: s->param = json_int(c->doc, v, 0, 1 << 24); return;
     case OBJ_SEMA: s->param = json_int(c->doc, v, 1, INT64_C(1) << 40); return;
     case OBJ_VAR: s->param = json_int(c->doc, v, -(INT64_C(1) << 53), INT64_C(1) << 53); return;
-    case OBJ_COND: s->param = lock_of(c, v, beside); return;
+    case OBJ_COND: s->param = lock_of(c, v, beside, &s->rlocker); return;
     case OBJ_FD:
         if (!cJSON_IsNull(v))
             s->arrivals = read_arrivals(c, v);
@@ -343,7 +350,7 @@ static void build_row(struct cc *c, const struct shape *s, const char *name, int
         if (s->kind == OBJ_FD)
             param = s->arrivals != NULL ? build_arrivals_of(c, s->arrivals) : -1;
         if (s->kind == OBJ_COND)
-            param = param < 0 ? -1 - param : row + param;
+            param = (param < 0 ? -1 - param : row + param) + (s->rlocker ? COND_RLOCKER : 0);
         (void)build_object(&c->b, s->kind, param, name);
         return;
     case S_ARRAY:

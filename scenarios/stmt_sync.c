@@ -8,16 +8,21 @@
 /* Of a mutex, or the write lock of an RWMutex. */
 #define MUTEX (KIND(OBJ_MUTEX) | KIND(OBJ_RWMUTEX))
 
+static void emit_lock(struct cc *c, const struct expr *x, enum op op, enum op rw)
+{
+    struct target t = emit_object(c, x, MUTEX);
+    bool write = x->is == X_OBJECT && x->kind == OBJ_RWMUTEX;
+    uint32_t insn = build_op(&c->b, write ? rw : op, 0, 0, t.reg, t.obj, 0);
+    if (x->is != X_OBJECT)
+        kind_either(&c->b, x->at, t.reg, insn, OBJ_RWMUTEX, rw);
+}
+
 /* The block between Lock and Unlock. */
 static void emit_with_lock(struct cc *c, const struct stmt *s)
 {
-    const struct expr *x = s->part[0].x;
-    bool rw = x->is == X_OBJECT && x->kind == OBJ_RWMUTEX;
-    struct target t = emit_object(c, x, KIND(OBJ_MUTEX));
-    build_op(&c->b, rw ? OP_WLOCK : OP_LOCK, 0, 0, t.reg, t.obj, 0);
+    emit_lock(c, s->part[0].x, OP_LOCK, OP_WLOCK);
     emit_block(c, part_of(s, "do")->body);
-    t = emit_object(c, x, KIND(OBJ_MUTEX));
-    build_op(&c->b, rw ? OP_WUNLOCK : OP_UNLOCK, 0, 0, t.reg, t.obj, 0);
+    emit_lock(c, s->part[0].x, OP_UNLOCK, OP_WUNLOCK);
 }
 
 static void go_with_lock(struct gen *g, const struct stmt *s)
@@ -254,7 +259,9 @@ static void emit_make(struct cc *c, const struct stmt *s)
 {
     const struct shape *o = part_of(s, "as")->shape;
     uint8_t r = emit_into(c, s, "make", KIND(o->kind));
-    int64_t param = o->kind == OBJ_COND ? -o->param : o->kind == OBJ_FD ? -1 : o->param;
+    int64_t param = o->kind == OBJ_FD ? -1 : o->param;
+    if (o->kind == OBJ_COND)
+        param = -o->param + (o->rlocker ? COND_RLOCKER : 0);
     if (o->arrivals != NULL)
         param = build_arrivals_of(c, o->arrivals);
     build_op(&c->b, OP_MAKE, r, (int)o->kind, NOREG, 0, param);

@@ -37,6 +37,7 @@ struct shape {
     uint32_t size;
     enum object_kind kind; /* S_ONE */
     int64_t param;         /* ... of a cond: place of its lock in the row, or -1 - object */
+    bool rlocker;          /* ... */
     const struct arrivals_spec *arrivals; /* ... of an fd, or NULL */
     uint32_t count;                       /* S_ARRAY */
     const struct shape *of;
@@ -164,6 +165,7 @@ struct stmt {
     struct stmt *next;
     const struct statement *is;
     struct place at;
+    uint32_t insn; /* the instruction, of a statement that is one */
     struct part part[]; /* as many as the statement has fields */
 };
 

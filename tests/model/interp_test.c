@@ -400,6 +400,17 @@ TEST_CASE(Program, TablesAreChecked)
     main_with((struct insn){OP_NOP, 0, 0, 0, 0, 0});
     as_object(&a, OBJ_CHAN, -1);
     CHECK_STR(check_text(), "object 1: out of range");
+    for (int64_t lock = 0; lock < 4; lock++) {
+        main_with((struct insn){OP_NOP, 0, 0, 0, 0, 0}); /* object 0 is a mutex */
+        as_object(&a, OBJ_RWMUTEX, 0);
+        as_object(&a, OBJ_CHAN, 0);
+        as_object(&a, OBJ_COND, lock);
+        CHECK_STR(check_text(), lock < 2 ? "" : "object 3: out of range");
+        as_object(&a, OBJ_COND, lock + COND_RLOCKER);
+        CHECK_STR(check_text(), lock == 1  ? ""
+                                : lock > 1 ? "object 3: out of range"
+                                           : "object 4: out of range");
+    }
     main_with((struct insn){OP_NOP, 0, 0, 0, 0, 0});
     as_select(&a, false);
     a.b.selects[0].ncases = 1;

@@ -482,6 +482,15 @@ TEST_CASE(Kinds, OfValues)
               "f.json:2:37: want a context, got a chan: \"c\"");
 }
 
+TEST_CASE(Kinds, OneOfTwo)
+{
+    CHECK_STR(
+        main_says("\"m\": \"mutex\", \"rw\": \"rwmutex\"",
+                  "\"f\": {\"params\": [\"l\"], \"do\": [{\"lock\": \"l\"}]}",
+                  "{\"call\": \"f\", \"args\": [\"m\"]}, {\"call\": \"f\", \"args\": [\"rw\"]}"),
+        "f.json:4:50: may be a mutex or a rwmutex");
+}
+
 TEST_CASE(Kinds, OfOperands)
 {
     CHECK_STR(main_says("\"m\": \"mutex\"", "", "{\"if\": \"m + 1\", \"then\": []}"),

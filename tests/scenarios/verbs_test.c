@@ -214,6 +214,25 @@ static void coroutines(void)
         "4 true\n");
 }
 
+/* What a handle is of decides which Wait and which Lock it is. */
+TEST_CASE(Handles, OfCondsAndRWMutexes)
+{
+    outputs("\"rw\": \"rwmutex\"",
+            "\"cond_wait\": {\"params\": [\"c\"], \"do\": [{\"wait\": \"c\"}]}, \"w\": "
+            "{\"params\": [\"l\", "
+            "\"c\"], \"do\": [{\"lock\": \"l\"}, {\"broadcast\": \"c\"}, {\"print\": \"written\"}, "
+            "{\"unlock\": \"l\"}]}",
+            "{\"set\": \"ok\", \"value\": 1}, {\"make\": \"c\", \"as\": {\"cond\": "
+            "\"rw.RLocker\"}}, {\"rlock\": \"rw\"}, {\"go\": "
+            "[{\"sleep\": \"1ms\"}, {\"call\": \"w\", \"args\": [\"rw\", \"c\"]}]}, {\"call\": "
+            "\"cond_wait\", \"args\": [\"c\"]}, {\"print\": \"read\"}, {\"runlock\": \"rw\"}, "
+            "{\"set\": "
+            "\"x\", \"value\": \"rw\"}, {\"with_lock\": \"x\", \"do\": [{\"trylock\": \"rw\", "
+            "\"into\": "
+            "\"ok\"}]}, {\"print\": \"%t\", \"args\": [\"ok\"]}",
+            "written\nread\nfalse\n");
+}
+
 /* A body in place has what the names around it were, whatever happens to them. */
 TEST_CASE(Timers, BodiesInPlace)
 {
