@@ -12,7 +12,8 @@ enum { LIST_MAX = 32, RUNS_DEFAULT = 2000, SHRINK_RUNS = 5000 };
 
 struct explore_args {
     const char *file;
-    const char *strategy, *procs, *profiles, *memory, *seeds, *expect, *schedule, *start;
+    const char *strategy, *granularity, *procs, *profiles, *memory, *seeds, *expect, *schedule,
+        *start;
     int64_t depth, preemptions, runs, for_ns, steps_max, late_ns, until_ns;
     struct opt_list rules;
     bool json, strict, no_shrink, checks, no_copy;
@@ -78,6 +79,16 @@ static enum explored_start start_of(const char *name)
         if (name == NULL || strcmp(explored_start_name((enum explored_start)i), name) == 0)
             return (enum explored_start)i;
     cli_die(EXIT_USAGE, "--start: want settled, time or random, got '%s'", name);
+}
+
+static enum granularity granularity_of(const char *name)
+{
+    if (name == NULL)
+        return GRANULARITY_SYNC;
+    for (int i = 0; i < GRANULARITIES; i++)
+        if (strcmp(granularity_name((enum granularity)i), name) == 0)
+            return (enum granularity)i;
+    cli_die(EXIT_USAGE, "--granularity: want sync or op, got '%s'", name);
 }
 
 /* ---- what is searched ---- */
@@ -163,6 +174,7 @@ static void plan(struct explore *e, uint64_t seed)
         .depth = (uint32_t)a->depth,
         .preemptions = (uint32_t)a->preemptions,
         .runs_max = (uint64_t)a->runs};
+    base.world.granularity = granularity_of(a->granularity);
     base.world.start = start_of(a->start);
     e->count = 0;
     add_worlds(e, &base);
@@ -293,6 +305,8 @@ static int parse(struct explore_args *a, const struct verb *v, int argc, char **
 {
     const struct opt table[] = {
         {"strategy", "LIST", "random, pct, dfs, time; several with commas", OPT_TEXT, &a->strategy},
+        {"granularity", "HOW", "sync: goroutines take turns (default); op: every operation",
+         OPT_TEXT, &a->granularity},
         {"depth", "D", "of pct: so many ordered pairs of operations (default 3)", OPT_COUNT,
          &a->depth},
         {"preemptions", "K", "of dfs: at most so many in a schedule (default 2)", OPT_INT,

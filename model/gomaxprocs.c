@@ -96,13 +96,17 @@ static enum opres runtime_GOMAXPROCS(struct g *gp)
     int64_t n = procs_arg(gp);
     lock(&sched->lock);
     int32_t ret = a_load_rlx(&rt->gomaxprocs);
+    if (turn_on()) { /* who could run at once is nobody's business then */
+        ret = rt->turns.procs > 0 ? rt->turns.procs : ret;
+        rt->turns.procs = n > 0 ? (int32_t)n : ret;
+    }
     set_reg(gp, cur_insn(gp)->a, ret);
     if (n <= 0) {
         unlock(&sched->lock);
         return OP_DONE;
     }
     set_custom();
-    if (n == ret)
+    if (n == ret || turn_on())
         return OP_DONE;
     if (n > rt->allp_cap) {
         finding(FIND_LIMIT, "runtime.GOMAXPROCS: a simulated world has at most 65000 Ps");

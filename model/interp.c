@@ -33,6 +33,7 @@
 #include "syscall.h"
 #include "tapeop.h"
 #include "trace.h"
+#include "turn.h"
 #include "wakeevent.h"
 #include "weighted.h"
 
@@ -88,6 +89,8 @@ static enum opres step_burst(struct g *gp)
 
 static enum opres op_cpu(struct g *gp, const struct insn *in)
 {
+    if (turn_on()) /* by turns, everybody has a CPU of his own */
+        return timeSleep(gp, duration(gp, in));
     gp->opval = duration(gp, in);
     return step_burst(gp);
 }
@@ -100,6 +103,8 @@ static enum opres op_sleep(struct g *gp, const struct insn *in)
 static enum opres op_syscall(struct g *gp, const struct insn *in)
 {
     int64_t ns = duration(gp, in);
+    if (turn_on())
+        return timeSleep(gp, ns);
     entersyscall(gp);
     syscall_body(ns, in->a != 0);
     return exitsyscall(gp);
@@ -112,6 +117,8 @@ static enum opres op_cgocall(struct g *gp, const struct insn *in)
 {
     int64_t ns = duration(gp, in);
     struct m *mp = getm();
+    if (turn_on())
+        return timeSleep(gp, ns);
     entersyscall(gp);
     mp->incgo = true;
     syscall_body(ns, in->a != 0);
@@ -487,9 +494,32 @@ static enum opres op_randi(struct g *gp, const struct insn *in)
 {
     return put(gp, in->a, rand_below(gp, in->imm));
 }
+/* A distribution of few values is a choice where somebody chooses. */
+enum { DRAW_PARTS = 64, DRAW_VALUES = 8 };
+static int64_t draw_value(struct g *gp, const struct dist *d)
+{
+    int64_t value[DRAW_VALUES];
+    uint32_t n = 0, k;
+    uint64_t p = g_rand(gp);
+    if (!program_draws(DRAW_VALUES))
+        return dist_quantile(d, p);
+    for (uint64_t part = 0; part < DRAW_PARTS; part++) {
+        int64_t v = dist_quantile(d, (2 * part + 1) * (UINT64_MAX / (2 * DRAW_PARTS)));
+        for (k = 0; k < n && value[k] != v; k++)
+            ;
+        if (k == DRAW_VALUES)
+            return dist_quantile(d, p);
+        value[k] = v;
+        n = k == n ? n + 1 : n;
+    }
+    for (k = 0; k + 1 < n && value[k] != dist_quantile(d, p); k++)
+        ;
+    return value[draw(n, k)];
+}
+
 static enum opres op_draw(struct g *gp, const struct insn *in)
 {
-    return put(gp, in->a, dist_quantile(rt->prog->dists[in->d], g_rand(gp)));
+    return put(gp, in->a, draw_value(gp, rt->prog->dists[in->d]));
 }
 
 static enum opres op_div(struct g *gp, const struct insn *in)
@@ -727,7 +757,10 @@ static inline void interp(struct m *mp, struct g *gp)
         called = is_call(in->op);
         if (called && a_load_rlx(&gp->stackguard0) != GUARD_NORMAL && newstack(gp) == OP_MCALL)
             return; /* the instruction runs when the G comes back */
-        turn_point();
+        if (turns() && turn_gives_way(gp, in)) {
+            (void)goyield(gp);
+            return;
+        }
         gp->pc++;
         if (in->op == OP_CALL)
             call(gp, in);

@@ -22,6 +22,7 @@
 #include "stw.c"
 #include "spin.c"
 #include "steal.c"
+#include "turn.c"
 #include "proc.c"
 #include "newproc.c"
 #include "checkdead.c"

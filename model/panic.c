@@ -23,7 +23,9 @@
 #include "oslock.h"
 #include "stack.h"
 #include "statusname.h"
+#include "park.h"
 #include "sync.h"
+#include "turn.h"
 
 enum { RECORD_ORDER = 4 }; /* 16 words hold a panicRecord, and a deferRecord of 10 arguments */
 _Static_assert(sizeof(struct panicRecord) <= 16 * 8, "fits a block of RECORD_ORDER");
@@ -403,10 +405,20 @@ static enum opres goroutine_returns(struct g *gp)
         return coro_returns(gp);
     if (gp->extra)
         return foreign_returns(gp);
-    if (gp == rt->main_g)
+    if (gp == rt->main_g) {
+        if (turn_on()) {
+            push_step(gp, STEP_mainReturns);
+            if (turn_gives_way_at_end(gp))
+                return goyield(gp);
+            gp->nkont--;
+        }
         host_stop(); /* proc.go main: exit(0) */
+    }
     return goexit(gp);
 }
+
+/* By turns: the others have had theirs. */
+static enum opres step_mainReturns(struct g *gp) { return goroutine_returns(gp); }
 
 /* Leaves the current frame with result v, and those below for which that was the last thing to wait
  * for. */

@@ -16,6 +16,7 @@
 #include "steal.h"
 #include "stw.h"
 #include "trace.h"
+#include "turn.h"
 
 struct found {
     struct g *gp;
@@ -60,7 +61,8 @@ static void claim_waiting(struct g *gp)
  * starve it. */
 static inline struct g *fair_look(struct m *mp, struct p *pp)
 {
-    if (a_own(&pp->schedtick) % (uint32_t)prof->fair_period != 0 || globrunq_looks_empty())
+    if (a_own(&pp->schedtick) % (uint32_t)prof->fair_period != 0 || turn_on() ||
+        globrunq_looks_empty())
         return NULL;
     mp->counters[C_fair_looks]++;
     lock(&sched->lock);
@@ -180,7 +182,7 @@ static inline enum look local_look(struct m *mp, struct p *pp, bool whole, struc
         return LOOK_FOUND;
     if (rt->fin != NULL && (prof->checks_in_findrunnable || !whole))
         fin_look();
-    f->gp = runqget(pp, &f->inherit);
+    f->gp = turn_on() ? turn_take(pp) : runqget(pp, &f->inherit);
     return f->gp != NULL ? LOOK_FOUND : LOOK_ON;
 }
 

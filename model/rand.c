@@ -21,7 +21,8 @@ static uint32_t cheaprand(void)
 /* cheaprandn: below n. */
 static uint32_t cheaprandn(uint32_t n)
 {
-    return (uint32_t)draw(n, ((uint64_t)cheaprand() * n) >> 32);
+    uint64_t own = ((uint64_t)cheaprand() * n) >> 32;
+    return (uint32_t)(turn_on() ? own : draw(n, own));
 }
 
 /* The start of a steal enumeration. What matters of it is the start and the stride: that many
@@ -29,5 +30,5 @@ static uint32_t cheaprandn(uint32_t n)
 static uint32_t cheaprand_order(void)
 {
     uint32_t answers = rt->stealOrder.count * rt->stealOrder.ncoprimes;
-    return (uint32_t)draw(answers, cheaprand());
+    return turn_on() ? cheaprand() : (uint32_t)draw(answers, cheaprand());
 }

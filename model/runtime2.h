@@ -360,6 +360,14 @@ struct tracer {
     struct trace_sleeper advancer, cpu;
 };
 
+/* By turns (turn.c). */
+struct turns {
+    struct g *next; /* was chosen while another one ran */
+    struct g *stay; /* gave way for a moment: it is the one that runs */
+    bool chosen;    /* who runs may do its next instruction without a question */
+    int32_t procs;  /* what the program set GOMAXPROCS to; 0: nothing */
+};
+
 /* Globals of package runtime, one set per world. */
 struct runtime {
     struct schedt sched;
@@ -406,6 +414,7 @@ struct runtime {
     struct timersBucket *timersBuckets; /* 1.13: 64 of them (timer_buckets.c) */
     struct objects *objs;               /* channels, mutexes, ... of the program (objs.h) */
 
+    struct turns turns;
     struct tracer trace;
     ATOMIC(bool) panicking;
     int64_t start_ns;

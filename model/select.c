@@ -14,6 +14,7 @@
 #include "park.h"
 #include "rand.h"
 #include "stack.h"
+#include "turn.h"
 
 enum { SELECT_INLINE = 16 };
 
@@ -39,6 +40,40 @@ static enum opres select_result(struct g *gp, int64_t chosen, bool ok)
     return OP_DONE;
 }
 
+static bool select_peer(const struct waitq *q)
+{
+    const struct sudog *s = a_peek(&q->first);
+    while (s != NULL && s->isSelect && a_peek(&s->g->selectDone) != 0)
+        s = s->next; /* has been woken by another case */
+    return s != NULL;
+}
+
+static bool select_ready(const struct selector *s, uint16_t k)
+{
+    struct hchan *c = s->c[k];
+    if (a_peek(&c->closed) != 0)
+        return true;
+    return s->cases[k].send ? select_peer(&c->recvq) || buf_room(c)
+                            : select_peer(&c->sendq) || a_peek(&c->qcount) > 0;
+}
+
+/* By turns nothing changes until the locks are held: the question is only which of those that are
+ * ready. It comes first. */
+static void select_turn(struct selector *s)
+{
+    uint32_t ready = 0, k = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        ready += select_ready(s, s->pollorder[i]);
+    uint32_t pick = turn_select(ready);
+    while (ready > 0 && (!select_ready(s, s->pollorder[k]) || pick-- > 0))
+        k++;
+    uint16_t first = s->pollorder[k];
+    for (; k > 0; k--)
+        s->pollorder[k] = s->pollorder[k - 1];
+    if (s->n > 0)
+        s->pollorder[0] = first;
+}
+
 /* A shuffle from the inside out; timer channels are brought up to date on the way. */
 static void select_pollorder(struct g *gp, struct selector *s)
 {
@@ -48,11 +83,13 @@ static void select_pollorder(struct g *gp, struct selector *s)
             continue;
         if (s->c[i]->timer != NULL)
             timer_maybeRunChan(s->c[i]->timer, s->c[i]);
-        uint32_t j = cheaprandn(s->n + 1);
+        uint32_t j = turn_on() ? s->n : cheaprandn(s->n + 1);
         s->pollorder[s->n] = s->pollorder[j];
         s->pollorder[j] = (uint16_t)i;
         s->n++;
     }
+    if (turn_on())
+        select_turn(s);
 }
 
 /* Go sorts by the channel's address; its index says as much and is the same in every run. */

@@ -14,7 +14,19 @@
 /* Longer than a thread without work looks for some. */
 enum { SETTLE_NS = 200000 };
 
+/* Up to 1.15 an idle P has sysmon wake it for its timers. */
+enum { SYSMON_NEEDED_BELOW = 16 };
+/* Points of the runtime between two turns, on average at most. */
+enum { STEPS_PER_TURN = 1000 };
+
 static const char *const start_names[START_KINDS] = {"settled", "time", "random"};
+
+static const char *const granularity_names[GRANULARITIES] = {"op", "sync"};
+
+const char *granularity_name(enum granularity g)
+{
+    return g < GRANULARITIES ? granularity_names[g] : "?";
+}
 
 const char *explored_start_name(enum explored_start s)
 {
@@ -36,9 +48,9 @@ static void take_print(void *arg, const char *text, size_t size)
 
 static void build(struct explored *x)
 {
-    struct world_opts wo = {.profile = &x->o.profile,
+    struct world_opts wo = {.profile = &x->profile,
                             .program = &x->o.scenario->program,
-                            .procs = x->o.procs,
+                            .procs = x->o.granularity == GRANULARITY_SYNC ? 1 : x->o.procs,
                             .print = take_print,
                             .arg = &x->out};
     void *m0_arg;
@@ -52,7 +64,8 @@ static bool start(struct explored *x)
     struct strategy_random r;
     strategy_random_init(&r, x->o.seed, 1);
     x->out.size = 0;
-    if (!ex_begin_start(x->o.start == START_RANDOM ? &r.s : strategy_time()))
+    bool drawn = x->o.start == START_RANDOM && x->o.granularity == GRANULARITY_OP;
+    if (!ex_begin_start(drawn ? &r.s : strategy_time()))
         return false;
     build(x);
     return ex_run_start();
@@ -72,14 +85,20 @@ bool explored_open(struct failure *f, struct explored *x, const struct explored_
         return false;
     }
     x->o = *o;
-    struct ex_opts eo = {.memory = o->memory,
+    x->profile = o->profile;
+    bool sync = o->granularity == GRANULARITY_SYNC;
+    if (sync && o->profile.release >= SYSMON_NEEDED_BELOW)
+        x->profile.sysmon = 0; /* nobody is too long in a call, and nobody's slice ends */
+    struct ex_opts eo = {.sync = sync,
+                         .turns_max = sync ? o->steps_max : 0,
+                         .memory = o->memory,
                          .port = port_of(o->memory),
                          .ctrl = true,
                          .eager_clock = o->late_max_ns > 0,
                          .late_max_ns = o->late_max_ns,
-                         .settle_ns = o->start == START_SETTLED ? SETTLE_NS : 0,
+                         .settle_ns = o->start == START_SETTLED && !sync ? SETTLE_NS : 0,
                          .seed = o->seed,
-                         .steps_max = o->steps_max,
+                         .steps_max = sync ? STEPS_PER_TURN * o->steps_max : o->steps_max,
                          .until_ns = o->until_ns,
                          .sighandler = core_explore.sighandler,
                          .check = o->checks ? core_explore.check : NULL};

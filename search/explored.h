@@ -27,18 +27,25 @@ enum explored_start {
     START_KINDS
 };
 
+enum granularity {
+    GRANULARITY_OP,   /* every operation of the runtime is a point: for the scheduler itself */
+    GRANULARITY_SYNC, /* turns of goroutines (model/turn.c): for programs */
+    GRANULARITIES
+};
+
 struct explored_opts {
     const struct scenario *scenario;
     struct profile profile;
     int32_t procs; /* 0: the release's default */
-    enum mm_kind memory;
+    enum granularity granularity;
+    enum mm_kind memory; /* of op; the other has no use for one */
     enum explored_start start;
     uint64_t seed;       /* of start-up and of the runtime's own streams */
     int64_t late_max_ns; /* see ex_opts; 0: time never jumps over who could run */
     int64_t until_ns;    /* 0: no limit */
-    uint64_t steps_max;
-    bool checks;  /* of the invariants, before every point */
-    bool no_copy; /* start-up is done again for every run */
+    uint64_t steps_max;  /* points, or turns */
+    bool checks;         /* of the invariants, before every point */
+    bool no_copy;        /* start-up is done again for every run */
 };
 
 enum verdict_kind {
@@ -55,6 +62,7 @@ struct verdict {
 
 struct explored {
     struct explored_opts o;
+    struct profile profile;   /* of the world */
     struct run_result result; /* of the last run */
     struct verdict verdict;   /* likewise */
     struct explored_text {
@@ -66,6 +74,7 @@ struct explored {
 };
 
 const char *explored_start_name(enum explored_start s);
+const char *granularity_name(enum granularity g);
 
 bool explored_open(struct failure *f, struct explored *x, const struct explored_opts *o);
 void explored_close(struct explored *x);

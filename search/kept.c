@@ -138,6 +138,7 @@ int finding_save(struct failure *f, const struct finding *x, const char *path, s
     put(&w, "simulator", GMPSIM_VERSION);
     put_hash(&w, "model", model_hash());
     put_number(&w, "procs", (uint64_t)o->procs);
+    put(&w, "granularity", granularity_name(o->granularity));
     put(&w, "memory", mm_kind_name(o->memory));
     put(&w, "start", explored_start_name(o->start));
     put_number(&w, "seed", o->seed);
@@ -198,6 +199,7 @@ static int name_index(struct reader *r, const char *key, const char *(*name)(int
 }
 
 static const char *memory_name(int i) { return mm_kind_name((enum mm_kind)i); }
+static const char *gran_name(int i) { return granularity_name((enum granularity)i); }
 static const char *start_name(int i) { return explored_start_name((enum explored_start)i); }
 
 static void read_rule(struct reader *r, struct profile *p, const char *rule)
@@ -249,6 +251,7 @@ static void compare(struct reader *r, const char *key, uint64_t now, const char 
 static void read_world(struct reader *r, struct explored_opts *o)
 {
     o->procs = (int32_t)number(r, "procs", 10);
+    o->granularity = (enum granularity)name_index(r, "granularity", gran_name, GRANULARITIES);
     o->memory = (enum mm_kind)name_index(r, "memory", memory_name, MM_KINDS);
     o->start = (enum explored_start)name_index(r, "start", start_name, START_KINDS);
     o->seed = number(r, "seed", 10);

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "sim/base/rng.h"
+#include "sim/base/turn.h"
 
 enum choice_kind {
     CHOICE_THREAD, /* who performs the next point */
@@ -24,6 +25,7 @@ enum choice_kind {
     CHOICE_DRAW,   /* a random draw of the program or of the runtime */
     CHOICE_FAULT,  /* 0: nothing happens */
     CHOICE_TIE,    /* virtual time decides, but several are due at this instant: who is first */
+    CHOICE_TURN,   /* which goroutine goes on (granularity sync) */
     CHOICE_KINDS
 };
 
@@ -43,6 +45,9 @@ struct choice {
     uint32_t threads;      /* answers below this let a thread run */
     bool preempts; /* the running thread could go on and is answer 0: others are preemptions */
     bool clock;    /* the last option is OPTION_CLOCK */
+    /* CHOICE_TURN, else NULL: answer k is its goroutine first + k; the last may be the clock. */
+    const struct turn *turn;
+    uint32_t first;
     uint64_t step;
 };
 

@@ -29,6 +29,16 @@ static bool pct_begin(struct strategy *s)
     return true;
 }
 
+/* By turns: goroutines have numbers without an end; those that share a place share a priority. */
+static uint8_t option_of(const struct choice *c, uint32_t k)
+{
+    if (c->turn == NULL)
+        return c->option[k];
+    if (c->first + k == c->turn->count)
+        return OPTION_CLOCK;
+    return (uint8_t)(c->turn->goid[c->first + k] % OPTION_CLOCK);
+}
+
 /* New ones come in at a random place. Equals are told apart by their number. */
 static uint32_t priority_of(struct strategy_pct *p, uint8_t option)
 {
@@ -43,7 +53,7 @@ static uint32_t highest(struct strategy_pct *p, const struct choice *c)
     uint32_t best = 0;
 
     for (uint32_t i = 1; i < c->n; i++)
-        if (priority_of(p, c->option[i]) > priority_of(p, c->option[best]))
+        if (priority_of(p, option_of(c, i)) > priority_of(p, option_of(c, best)))
             best = i;
     return best;
 }
@@ -52,13 +62,13 @@ static uint32_t pct_pick(struct strategy *s, const struct choice *c)
 {
     struct strategy_pct *p = (struct strategy_pct *)s;
 
-    if (c->option == NULL)
+    if (c->option == NULL && c->turn == NULL)
         return random_answer(&p->random, c, FRESH_PERMILLE);
     uint64_t now = p->asked++;
     uint32_t best = highest(p, c);
     for (uint32_t i = 0; i + 1 < p->depth; i++)
         if (p->change[i] == now) {
-            p->priority[c->option[best]] = p->depth - i; /* below all that were drawn */
+            p->priority[option_of(c, best)] = p->depth - i; /* below all that were drawn */
             best = highest(p, c);
         }
     return best;

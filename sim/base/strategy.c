@@ -4,12 +4,12 @@
 
 #include <assert.h>
 
-const char choice_letters[CHOICE_KINDS + 1] = "tblsdfi";
+const char choice_letters[CHOICE_KINDS + 1] = "tblsdfig";
 
 const char *choice_kind_name(enum choice_kind k)
 {
     static const char *const names[CHOICE_KINDS] = {"thread", "flush", "load", "store",
-                                                    "draw",   "fault", "tie"};
+                                                    "draw",   "fault", "tie",  "turn"};
     return k < CHOICE_KINDS ? names[k] : "?";
 }
 
@@ -86,6 +86,7 @@ uint32_t random_answer(struct evenly *e, const struct choice *c, uint32_t fresh_
     case CHOICE_FLUSH:
     case CHOICE_DRAW:
     case CHOICE_TIE:
+    case CHOICE_TURN:
     case CHOICE_KINDS: break;
     }
     return evenly_below(x, c->n);

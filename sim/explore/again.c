@@ -24,6 +24,37 @@ static struct {
     bool has;
 } kept;
 
+bool ex_begin_start(struct strategy *s)
+{
+    ex.starting = true;
+    ex.paused = false;
+    if (!ex_take_over_(s))
+        return false;
+    ex_world_reset_();
+    return true;
+}
+
+void ex_pause_(void)
+{
+    struct ex_thread *me = ex.cur;
+
+    ex_hot.turns = ex.o.sync;
+    if (ex.o.settle_ns > 0) /* it computes, and the others do what they were about to */
+        ex_wait_(WAIT_BURST, ex_hot.now + (uint64_t)ex.o.settle_ns * 1000);
+    ex.starting = false;
+    ex.paused = true;
+    ex.at_start = me;
+    ex_unsettle_();
+    ex_switch_out_(me);
+    ex_unsettle_(); /* somebody else answers now */
+}
+
+bool ex_run_start(void)
+{
+    ex_run();
+    return ex.paused;
+}
+
 int ex_keep(struct failure *f)
 {
     int rc = checkpoint_save(&kept.copy, &ex.arena, f);

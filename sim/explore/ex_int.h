@@ -43,6 +43,13 @@ struct ex_thread {
     uint32_t signals;
 };
 
+/* Granularity sync. */
+struct ex_turns {
+    uint64_t count;
+    uint32_t goid;         /* whose turn it is */
+    uint32_t alone, looks; /* turns in a row that it has had; that only looked */
+};
+
 struct ex_timer {
     uint64_t at, seq;
     void (*fn)(void *);
@@ -73,6 +80,7 @@ struct ex {
     bool poll_broken;
     uint64_t seq;
     uint64_t late; /* ps by which time jumped over threads that could have run */
+    struct ex_turns turns;
     struct ex_thread
         *lender; /* on whose stack a callback of the environment runs; NULL: the main one */
     struct stackpool stacks;
@@ -147,9 +155,23 @@ uint32_t ex_choose_(const struct choice *c);
 /* Adds ps to the calling thread's clock. */
 static inline void ex_spend_(uint64_t ps) { ex_hot.now += ps; }
 void ex_due_update_(void);
+/* Lets the earliest event happen. */
+void ex_fire_(void);
+/* Virtual time's next thread among those that could run, but not this one; NULL: none. */
+struct ex_thread *ex_first_(const struct ex_thread *but);
+/* me gives way to t. */
+void ex_switch_(struct ex_thread *me, struct ex_thread *t);
+/* By how many ps time may still jump over who could run. */
+uint64_t ex_late_left_(void);
+/* The running thread has come to the end of the common beginning. */
+void ex_pause_(void);
 void ex_records_flush_(void);
 void ex_faults_catch_(void);
 void ex_faults_release_(void);
+/* Back to an empty world. */
+void ex_world_reset_(void);
+/* Off the threads, to whoever called ex_run. */
+void ex_switch_out_(struct ex_thread *me);
 /* A new run of the world that is there, with these answers. False: there are no more. */
 bool ex_take_over_(struct strategy *s);
 /* The stacks of threads from this one on are free. */

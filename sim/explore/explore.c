@@ -121,7 +121,7 @@ static void run_timer(uint32_t i)
 
 /* Lets the earliest event happen; of several, the one that was asked for first. (Threads that wake
  * at one instant need no order: who of them goes on first is the next question.) */
-static void fire_one(void)
+void ex_fire_(void)
 {
     struct ex_thread *thread = NULL;
     uint64_t seq = NEVER;
@@ -182,19 +182,38 @@ static uint32_t timed_answer(uint32_t threads, uint32_t n)
     return ex.due <= best_at ? n : best; /* n: time comes first, see next_option */
 }
 
+uint64_t ex_late_left_(void)
+{
+    uint64_t most = ex.o.late_max_ns == 0 ? NEVER : (uint64_t)ex.o.late_max_ns * 1000;
+
+    return most - ex.late;
+}
+
 /* May time jump to the next timed event though threads could run? They are late then, and who says
  * by how much that may be in one run at most is the caller. */
 static bool may_be_late(void)
 {
-    uint64_t most = ex.o.late_max_ns == 0 ? NEVER : (uint64_t)ex.o.late_max_ns * 1000;
-
     return ex.o.eager_clock && !ex.starting &&
-           (ex.due <= ex.order || ex.due - ex.order <= most - ex.late);
+           (ex.due <= ex.order || ex.due - ex.order <= ex_late_left_());
+}
+
+struct ex_thread *ex_first_(const struct ex_thread *but)
+{
+    struct ex_thread *first = NULL;
+
+    for (uint32_t i = 0; i < ex.able_count; i++)
+        if (ex.able[i] != but && (first == NULL || ex.able[i]->now < first->now))
+            first = ex.able[i];
+    return first;
 }
 
 /* Which option happens. */
 static int next_option(struct ex_thread *me)
 {
+    if (ex.o.sync && ex.able_count > 0)
+        return ex_first_(NULL)->id;
+    if (ex.o.sync)
+        return ex.due != NEVER ? OPTION_CLOCK : -1;
     struct choice c = {.option = option, .step = ex.steps};
     uint32_t n = c.threads = list_threads(me, &c);
 
@@ -263,7 +282,7 @@ static struct ex_thread *next_thread(struct ex_thread *me)
 {
     for (;;) {
         while (ex.due <= ex.order)
-            fire_one();
+            ex_fire_();
         const char *bad = ex.able_count == 0 ? look(/*quiet*/ true) : NULL;
         if (bad != NULL) {
             ex.why = END_THROWN;
@@ -284,7 +303,7 @@ static struct ex_thread *next_thread(struct ex_thread *me)
         if (o == OPTION_CLOCK) {
             if (ex.able_count > 0 && ex.due > ex.order)
                 ex.late += ex.due - ex.order;
-            fire_one();
+            ex_fire_();
         } else
             flush(o - OPTION_FLUSH);
         if (ex.ch.count > ex.answers_soft) {
@@ -314,7 +333,7 @@ static inline void switch_to(struct ex_thread *me, struct ex_thread *t)
 }
 
 /* The run is over. */
-static void switch_out(struct ex_thread *me)
+void ex_switch_out_(struct ex_thread *me)
 {
     me->now = ex_hot.now;
     ex.cur = NULL;
@@ -409,7 +428,7 @@ static struct ex_thread *next_of_all(struct ex_thread *me)
     me->now = ex_hot.now;
     struct ex_thread *t = asks ? next_thread(me) : me;
     if (t == NULL) {
-        switch_out(me);
+        ex_switch_out_(me);
         abort(); /* nobody comes back */
     }
     if (me->flags & EX_YIELDED)
@@ -430,6 +449,18 @@ static void rest(struct ex_thread *me)
     ex.cur = me;
 }
 
+/* By turns a point is none, but for who yields to a thread that it waits for. */
+static void sync_point(struct ex_thread *me)
+{
+    if (!(me->flags & EX_YIELDED))
+        return;
+    me->flags = (uint8_t)(me->flags & ~EX_YIELDED);
+    if (ex.able_count > 1)
+        ex_switch_(me, ex_first_(me));
+}
+
+void ex_switch_(struct ex_thread *me, struct ex_thread *t) { switch_to(me, t); }
+
 static __attribute__((noinline)) void point_slow(struct ex_thread *me)
 {
     const char *limit;
@@ -442,6 +473,10 @@ static __attribute__((noinline)) void point_slow(struct ex_thread *me)
     limit = over_limit();
     if (limit != NULL)
         ex_leave_(END_LIMIT, limit);
+    if (ex_hot.sync) {
+        sync_point(me);
+        return;
+    }
     struct ex_thread *t = ex.quiet ? next_of_able(me) : next_of_all(me);
     if (t != me)
         switch_to(me, t);
@@ -488,7 +523,7 @@ bool ex_wait_(enum ex_wait how, uint64_t wake_at)
         settle(t);
     ex_hot.now = me->now; /* it may be awake again, and not be the next */
     if (t == NULL)
-        switch_out(me);
+        ex_switch_out_(me);
     else if (t != me)
         switch_to(me, t);
     else
@@ -521,7 +556,7 @@ void ex_thread_exit_(void)
     disable(me);
     struct ex_thread *t = next_thread(NULL);
     if (t == NULL) {
-        switch_out(me);
+        ex_switch_out_(me);
         abort(); /* nobody comes back */
     }
     settle(t);
@@ -562,7 +597,7 @@ void ex_leave_(enum world_end why, const char *text)
     ex.totals.cut += why == END_LIMIT;
     if (on == NULL)
         longjmp(ex.out, 1);
-    switch_out(on);
+    ex_switch_out_(on);
     abort(); /* nobody comes back */
 }
 
@@ -635,9 +670,11 @@ bool ex_init(struct failure *f, const struct ex_opts *o)
     memset(&ex, 0, sizeof(ex));
     ex.o = *o;
     ex.o.steps_max = o->steps_max != 0 ? o->steps_max : 1000000;
+    ex.o.turns_max = o->turns_max != 0 ? o->turns_max : 100000;
     ex.o.ncpu = o->ncpu != 0 ? o->ncpu : 8;
     ex.until = o->until_ns != 0 ? (uint64_t)o->until_ns * 1000 : NEVER;
-    ex.cost_table = o->costs != NULL ? o->costs : &costs_builtin;
+    static const struct costs nothing; /* by turns, a turn is what takes time */
+    ex.cost_table = o->sync ? &nothing : o->costs != NULL ? o->costs : &costs_builtin;
     ex.ch.log_max = (o->answers_max != 0 ? o->answers_max : 1 << 20) + 256;
     ex.answers_soft = ex.ch.log_max - 256;
     ex.ch.log = malloc(ex.ch.log_max * sizeof(*ex.ch.log));
@@ -706,13 +743,14 @@ static void arena_clear(void)
 }
 
 /* Back to an empty world. */
-static void world_reset(void)
+void ex_world_reset_(void)
 {
     ex_end_threads_(0);
     arena_clear();
     ex.cur = ex.lender = NULL;
     memset(ex.events, 0, sizeof(ex.events));
     ex_hot.now = ex.order = ex.steps = ex.seq = ex.late = 0;
+    ex.turns = (struct ex_turns){0};
     ex.able_count = 0;
     ex.at = NULL;
     ex.due = NEVER;
@@ -734,10 +772,11 @@ bool ex_take_over_(struct strategy *s)
     ex.ch.strategy = s;
     ex.wants_time = s->wants_time;
     ex.evenly = s->evenly;
-    ex.always_slow = s->wants_time || memory >= MM_ARM || ex.until != NEVER || ex.o.check != NULL ||
-                     ex.tells;
+    ex.always_slow = ex.o.sync || s->wants_time || memory >= MM_ARM || ex.until != NEVER ||
+                     ex.o.check != NULL || ex.tells;
     ex_hot.plain = memory == MM_SC && ex.trace == NULL && !ex.tells;
-    ex_hot.turns = ex.starting;
+    ex_hot.sync = ex.o.sync;
+    ex_hot.turns = ex.starting || ex.o.sync;
     mm_reset(memory, ex.o.ctrl, &ex.ch);
     ex.ch.count = 0;
     ex.trace_count = 0;
@@ -755,7 +794,7 @@ bool ex_begin(struct strategy *s)
     ex.starting = ex.paused = false;
     if (!ex_take_over_(s))
         return false;
-    world_reset();
+    ex_world_reset_();
     return true;
 }
 
@@ -763,35 +802,6 @@ void ex_until(uint64_t ps)
 {
     ex.until = ps;
     ex.always_slow |= ps != NEVER;
-}
-
-bool ex_begin_start(struct strategy *s)
-{
-    ex.starting = true;
-    ex.paused = false;
-    if (!ex_take_over_(s))
-        return false;
-    world_reset();
-    return true;
-}
-
-/* A goroutine is about to do the first thing that the program says: the common beginning is over.
- */
-void ex_turn_point_(void)
-{
-    struct ex_thread *me = ex.cur;
-
-    if (!ex.starting)
-        return;
-    ex_hot.turns = false;
-    if (ex.o.settle_ns > 0) /* it computes, and the others do what they were about to */
-        ex_wait_(WAIT_BURST, ex_hot.now + (uint64_t)ex.o.settle_ns * 1000);
-    ex.starting = false;
-    ex.paused = true;
-    ex.at_start = me;
-    ex_unsettle_();
-    switch_out(me);
-    ex_unsettle_(); /* somebody else answers now */
 }
 
 static void go_on(struct ex_thread *t)
@@ -834,12 +844,6 @@ enum world_end ex_run(void)
     ex.totals.steps += ex.steps;
     ex.totals.answers += ex.ch.count;
     return ex.why;
-}
-
-bool ex_run_start(void)
-{
-    ex_run();
-    return ex.paused;
 }
 
 void ex_end(void) { ex.ch.strategy->end(ex.ch.strategy, ex.why != END_LIMIT); }

@@ -49,12 +49,17 @@ struct ex_opts {
     bool eager_clock;    /* time may jump to the next timed event while threads could run */
     int64_t late_max_ns; /* ... but in one run by no more than this in all; 0: any */
     int64_t settle_ns;   /* a common beginning goes on for so long, for the other threads */
-    uint64_t seed;       /* of host_seed64 */
-    uint64_t steps_max;  /* points of a run; 0: 1,000,000 */
-    int64_t until_ns;    /* virtual time; 0: no limit */
-    size_t answers_max;  /* length of the log; 0: 1 << 20 */
-    size_t memory_max;   /* of the arena; 0: 1 GiB */
-    size_t stack_size;   /* per thread; 0: the default of coro.h */
+    bool sync;           /* the goroutines of one P are chosen among, and not the threads */
+    uint64_t turns_max;  /* of a run then; 0: 100,000 */
+    /* ... and is told of each turn, may be NULL. */
+    void (*turn)(void *arg, const struct turn_does *d);
+    void *turn_arg;
+    uint64_t seed;             /* of host_seed64 */
+    uint64_t steps_max;        /* points of a run; 0: 1,000,000 */
+    int64_t until_ns;          /* virtual time; 0: no limit */
+    size_t answers_max;        /* length of the log; 0: 1 << 20 */
+    size_t memory_max;         /* of the arena; 0: 1 GiB */
+    size_t stack_size;         /* per thread; 0: the default of coro.h */
     const struct costs *costs; /* NULL: costs_builtin */
     int32_t ncpu;              /* what host_ncpu says; 0: 8 */
     int64_t quota_us, period_us;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "sim/base/event.h"
+#include "sim/base/turn.h"
 
 #include "sim/explore/hot.h"
 #include "sim/virt/costs.h"
@@ -174,11 +175,16 @@ struct poll_event {
 #define emit(type, g, a, b, c) \
     ex_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
 #define host_set_p(pid) ex_set_p_(pid)
-#define turn_point()                           \
-    do {                                       \
-        if (__builtin_expect(ex_hot.turns, 0)) \
-            ex_turn_point_();                  \
-    } while (0)
+/* Turns: at granularity sync the host decides among goroutines. */
+#define turns()       __builtin_expect(ex_hot.turns, 0)
+#define turn_on()     __builtin_expect(ex_hot.sync, 0)
+#define turn_begin()  ex_turn_begin_()
+#define turn_settle() ex_turn_settle_()
+#define turn_ask(t)   ex_turn_ask_(t)
+#define turn_does(t)  ex_turn_does_(t)
+#define turn_draw(n)  (uint32_t) ex_draw_(n, 0)
+/* A draw of the program with few outcomes is a choice. */
+#define program_draws(n) ((n) > 1)
 #undef throw /* sim/base/fail.h has one for the simulator itself */
 #define throw(text) ex_throw_(text)
 #define finding(kind, text) ex_finding_(kind, text)
@@ -195,7 +201,10 @@ uint64_t ex_seed64_(void);
 void *ex_alloc_(size_t size, size_t align);
 void ex_emit_(uint32_t type, uint64_t g, uint64_t a, uint32_t b, uint32_t c);
 void ex_set_p_(int32_t pid);
-void ex_turn_point_(void);
+void ex_turn_begin_(void);
+void ex_turn_settle_(void);
+int32_t ex_turn_ask_(const struct turn *t);
+void ex_turn_does_(const struct turn *t);
 _Noreturn void ex_throw_(const char *text);
 void ex_finding_(int kind, const char *text);
 _Noreturn void ex_stop_(void);

@@ -16,7 +16,8 @@
 
 struct ex_hot {
     bool plain;           /* memory is sc and nobody traces */
-    bool turns;           /* ex_turn_point_ wants to be called */
+    bool turns;           /* the model asks at its turns (turn.c) */
+    bool sync;            /* ... and goroutines are what is chosen among */
     const uint64_t *salt; /* of the running thread: its share of the fingerprint */
     uint64_t now;         /* its clock, ps */
     struct fingerprint fp;

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "sim/base/event.h"
+#include "sim/base/turn.h"
 #include "sim/base/work.h"
 
 /* ---- atomics ---- */
@@ -153,7 +154,15 @@ struct poll_event {
             rt_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c)); \
     } while (0)
 #define host_set_p(pid) ((void)(rt_pid_ = (pid)))
-#define turn_point()    (void)0
+/* Threads decide among themselves here. */
+#define turns()          false
+#define turn_on()        false
+#define turn_begin()     (void)0
+#define turn_settle()    (void)0
+#define turn_ask(t)      ((void)(t), 0)
+#define turn_does(t)     (void)(t)
+#define turn_draw(n)     0
+#define program_draws(n) false
 #undef throw /* fail.h has one for code outside worlds */
 #define throw(text) rt_throw_(text)
 #define finding(kind, text) rt_finding_(kind, text)

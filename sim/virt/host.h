@@ -16,6 +16,7 @@
 
 #include "hot.h"
 #include "sim/base/event.h"
+#include "sim/base/turn.h"
 #include "sim/base/fail.h" /* throw */
 
 /* A report says when. */
@@ -194,7 +195,15 @@ struct poll_event {
 #define emit(type, g, a, b, c) \
     vm_emit_((enum event_type)(type), (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
 #define host_set_p(pid) vm_set_p_((uint16_t)(pid)) /* -1 is EVENT_NO_P */
-#define turn_point()    (void)0
+/* Threads decide among themselves here. */
+#define turns()          false
+#define turn_on()        false
+#define turn_begin()     (void)0
+#define turn_settle()    (void)0
+#define turn_ask(t)      ((void)(t), 0)
+#define turn_does(t)     (void)(t)
+#define turn_draw(n)     0
+#define program_draws(n) false
 /* The text is made first: by functions of the model, which take their time. */
 #define finding(kind, text)                  \
     __extension__({                          \

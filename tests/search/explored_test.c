@@ -22,6 +22,16 @@ static const char abba[] =
     " \"main\": [{\"add\": \"wg\", \"n\": 2}, {\"go\": \"one\"}, {\"go\": \"two\"},"
     "            {\"wait\": \"wg\"}]}";
 
+/* A turn has one instruction: both load before one stores. */
+static const char lost[] =
+    "{\"name\": \"lost\", \"why\": \"an update gets lost\","
+    " \"objects\": {\"v\": \"var\", \"wg\": \"waitgroup\"},"
+    " \"funcs\": {\"inc\": [{\"load\": \"v\", \"into\": \"x\", \"atomic\": true},"
+    "   {\"store\": \"v\", \"value\": \"x + 1\", \"atomic\": true}, {\"done\": \"wg\"}]},"
+    " \"main\": [{\"add\": \"wg\", \"n\": 2}, {\"go\": \"inc\"}, {\"go\": \"inc\"},"
+    "   {\"wait\": \"wg\"}, {\"load\": \"v\", \"into\": \"x\", \"atomic\": true},"
+    "   {\"assert\": \"x == 2\", \"text\": \"both\"}]}";
+
 static const char fine[] =
     "{\"name\": \"fine\", \"why\": \"two locks in one order\","
     " \"objects\": {\"a\": \"mutex\", \"b\": \"mutex\", \"wg\": \"waitgroup\"},"
@@ -138,6 +148,34 @@ TEST_CASE(Hunt, FindsNothingWhereNothingIs)
     find(&o, &r);
     CHECK_EQ(r.end, HUNT_SPENT);
     scenario_free(s);
+}
+
+/* By turns some ten questions are a run, and the search comes to an end. */
+TEST_CASE(Hunt, TurnsAreExhausted)
+{
+    struct scenario *s = load(fine), *bad = load(lost);
+    struct hunt_opts o = random_hunt(s, 1, 0);
+    struct hunt_result r;
+    o.world.granularity = GRANULARITY_SYNC;
+    o.world.steps_max = 1000;
+    o.strategy = HUNT_DFS;
+    o.preemptions = DFS_UNBOUNDED;
+    find(&o, &r);
+    CHECK_EQ(r.end, HUNT_EXHAUSTED);
+    CHECK_EQ(r.cut, 0);
+    CHECK_GT(r.runs, 50);
+    CHECK_LT(r.longest, 60);
+    o.world.scenario = bad;
+    o.preemptions = 1;
+    find(&o, &r);
+    CHECK_EQ(r.end, HUNT_FOUND);
+    CHECK_STR(r.finding.verdict.what, "assertion");
+    finding_release(&r.finding);
+    o.preemptions = 0;
+    find(&o, &r);
+    CHECK_EQ(r.end, HUNT_EXHAUSTED);
+    scenario_free(s);
+    scenario_free(bad);
 }
 
 /* Is the verdict the same when this answer becomes 0? */

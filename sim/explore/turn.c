@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Granularity sync: the questions are whose goroutine's turn it is (model/turn.c asks them), and
+ * nothing else is one. Threads go on in virtual time's order; there is one P, so all but one of
+ * them only come back from system calls. */
+#include "sim/base/turn.h"
+#include "sim/explore/ex_int.h"
+#include "sim/explore/host.h"
+
+/* A turn takes time, or who looks at the clock in a loop would never see it move. */
+enum { TURN_PS = 1000000 };
+
+/* Somebody who does nothing but look, or goes on and on while others could, gives way: what it
+ * waits for may be theirs to do. */
+enum { LOOKS_MAX = 8, ALONE_MAX = 300 };
+
+/* ---- the end of the common beginning ---- */
+
+void ex_turn_begin_(void)
+{
+    if (ex.starting)
+        ex_pause_();
+}
+
+/* ---- threads ---- */
+
+/* All other threads that can run do so until they wait. */
+void ex_turn_settle_(void)
+{
+    struct ex_thread *me = ex.cur;
+
+    while (ex.due <= ex_hot.now)
+        ex_fire_();
+    while (ex.able_count > 1)
+        ex_switch_(me, ex_first_(me));
+}
+
+/* ---- time ---- */
+
+static uint64_t next_event(const struct turn *t)
+{
+    uint64_t at = t->timer_at > 0 ? (uint64_t)t->timer_at * 1000 : NEVER;
+
+    return ex.due < at ? ex.due : at;
+}
+
+/* May time jump to it though goroutines could go on? */
+static bool may_jump(uint64_t at)
+{
+    return ex.o.eager_clock && !ex.starting && at != NEVER &&
+           (at <= ex_hot.now || at - ex_hot.now <= ex_late_left_());
+}
+
+static void jump(uint64_t at)
+{
+    if (at > ex_hot.now) {
+        ex.late += at - ex_hot.now;
+        ex_hot.now = at;
+    }
+    if (ex.order < ex_hot.now)
+        ex.order = ex_hot.now;
+    while (ex.due <= ex_hot.now)
+        ex_fire_();
+}
+
+/* ---- who is next ---- */
+
+static void count_turn(const struct turn_does *d)
+{
+    struct ex_turns *s = &ex.turns;
+
+    s->alone = s->goid == d->goid ? s->alone + 1 : 0;
+    s->looks = s->goid == d->goid && d->reads ? s->looks + 1 : 0;
+    s->goid = d->goid;
+    fp_mix2(&ex_hot.fp, (uint64_t)d->goid << 32 | d->pc, d->op);
+}
+
+static bool has_to_give_way(const struct turn *t)
+{
+    const struct ex_turns *s = &ex.turns;
+
+    return t->preempts && t->count > 1 && s->goid == t->goid[0] &&
+           (s->looks >= LOOKS_MAX || s->alone >= ALONE_MAX);
+}
+
+static void does(const struct turn *t, uint32_t index)
+{
+    struct turn_does d;
+
+    t->look(t, index, &d);
+    count_turn(&d);
+    if (ex.o.turn != NULL)
+        ex.o.turn(ex.o.turn_arg, &d);
+}
+
+void ex_turn_does_(const struct turn *t) { does(t, 0); }
+
+static void one_more(void)
+{
+    ex_hot.now += TURN_PS;
+    ex.turns.count++;
+    if (ex.turns.count > ex.o.turns_max)
+        ex_leave_(END_LIMIT, "turns of one run");
+    if (ex_hot.now >= ex.until)
+        ex_leave_(END_TIME, "");
+    if (ex.ch.count > ex.answers_soft)
+        ex_leave_(END_LIMIT, "answers of one run");
+}
+
+/* The answer to a question with at least one option. */
+static uint32_t answer(const struct turn *t, uint32_t first, bool clock)
+{
+    struct choice c = {.kind = CHOICE_TURN,
+                       .n = t->count - first + clock,
+                       .threads = t->count - first,
+                       .preempts = t->preempts && first == 0,
+                       .clock = clock,
+                       .turn = t,
+                       .first = first,
+                       .step = ex.turns.count};
+
+    return first + (c.n > 1 ? ex_choose_(&c) : 0);
+}
+
+int32_t ex_turn_ask_(const struct turn *t)
+{
+    uint64_t at = next_event(t);
+    uint32_t first = has_to_give_way(t) ? 1 : 0;
+
+    if (ex.starting)
+        return 0;
+    one_more();
+    uint32_t pick = answer(t, first, may_jump(at));
+    if (pick == t->count) {
+        jump(at);
+        return TURN_CLOCK;
+    }
+    if (t->preempts && pick == 0)
+        does(t, 0);
+    return (int32_t)pick;
+}
