@@ -94,6 +94,8 @@ int verb_inspect(const struct verb *v, int argc, char **argv)
     if (in.at_ns > 0 && in.after_op > 0)
         cli_die(EXIT_USAGE, "inspect: --at or --after-op, not both");
     machine_load(&in.m, argv[first], &in.o);
+    if (in.at_ns > 0 || in.after_op > 0 || in.step_ns > 0 || in.stepwise)
+        machine_want_virtual(&in.o, "an instant", "a world stands still when it is over");
     in.what.program = in.o.program;
     if (in.step_ns > 0 || in.stepwise)
         step(&in);

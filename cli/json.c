@@ -118,6 +118,7 @@ static void add_settings(cJSON *o, const struct machine *m, const struct run_opt
     char line[4096], full[4200];
     cJSON_AddStringToObject(o, "scenario", m->scenario->name);
     cJSON_AddStringToObject(o, "file", m->file);
+    cJSON_AddStringToObject(o, "host", ro->host != NULL ? ro->host->name : "virtual");
     cJSON_AddStringToObject(o, "profile", profile_name(ro->profile.release));
     cJSON_AddNumberToObject(o, "procs", r->procs);
     cJSON_AddNumberToObject(o, "cpus", ro->cpus);
@@ -138,7 +139,10 @@ struct cJSON *report_json(const struct machine *m, const struct run_opts *ro,
     cJSON_AddStringToObject(o, "complaints", c->text);
     add_settings(o, m, ro, r);
     number(o, "makespan_ns", r->now_ps / 1000);
-    text_u64(o, "fingerprint", "%016" PRIx64, r->fingerprint);
+    if (ro->host == NULL)
+        text_u64(o, "fingerprint", "%016" PRIx64, r->fingerprint);
+    else
+        cJSON_AddNullToObject(o, "fingerprint");
     number(o, "threads", r->threads);
     cJSON_AddItemToObject(o, "spans", spans_json(r));
     cJSON_AddItemToObject(o, "groups", groups_json(r));

@@ -11,6 +11,8 @@
 #include "sim/base/alloc.h"
 #include "sim/base/text.h"
 #include "store/costs_json.h"
+#include "sim/real/rt.h"
+#include "sim/virt/costs.h"
 #include "sim/virt/limits.h"
 
 enum {
@@ -193,6 +195,43 @@ static void set_host(const struct machine *m, struct run_opts *o)
     o->ties_by_seed = m->ties != NULL && strcmp(m->ties, "seed") == 0;
 }
 
+static void no_option(const void *given, const char *name, const char *why)
+{
+    if (given != NULL)
+        cli_die(EXIT_USAGE, "%s is for virtual time: on threads %s", name, why);
+}
+
+void machine_want_virtual(const struct run_opts *o, const char *what, const char *why)
+{
+    if (o->host != NULL)
+        cli_die(EXIT_USAGE, "%s is for virtual time: on %s %s", what, o->host->name, why);
+}
+
+static void set_threads(struct machine *m, struct run_opts *o)
+{
+    int32_t have = rt_cpus();
+    no_option(m->costs, "--costs", "things cost what they cost");
+    no_option(m->port, "--port", "the machine is the one that it runs on");
+    no_option(m->ties, "--ties", "no two things happen at one instant");
+    no_option(m->noise > 0 ? "" : NULL, "--noise", "there is enough of it");
+    if (m->cpus != NULL && o->cpus > have)
+        cli_die(EXIT_USAGE, "--cpus: this process may use %d, got '%s'", have, m->cpus);
+    o->host = &host_real;
+    o->cpus = o->cpus > 0 && o->cpus < have ? o->cpus : have;
+    m->threads.pin = m->pin;
+    o->threads = &m->threads;
+}
+
+static void choose_host(struct machine *m, struct run_opts *o)
+{
+    if (m->host != NULL && strcmp(m->host, "threads") == 0)
+        set_threads(m, o);
+    else if (m->host != NULL && strcmp(m->host, "virtual") != 0)
+        cli_die(EXIT_USAGE, "--host: want virtual or threads, got '%s'", m->host);
+    else if (m->pin)
+        cli_die(EXIT_USAGE, "--pin is for --host threads");
+}
+
 static void set_quota(const struct machine *m, struct run_opts *o)
 {
     int64_t quota_us;
@@ -225,6 +264,7 @@ void machine_load(struct machine *m, const char *file, struct run_opts *o)
         o->procs = (int32_t)m->procs;
     if (m->cpus != NULL)
         o->cpus = machine_cpus(m->cpus);
+    choose_host(m, o);
     set_quota(m, o);
     set_memory(m, o);
     set_host(m, o);
@@ -264,6 +304,8 @@ const char *machine_line(const struct machine *m, const struct run_opts *o, char
 {
     struct line l = {buf, size, 0};
     add_word(&l, "", m->file);
+    if (o->host != NULL)
+        add(&l, " --host %s%s", o->host->name, m->pin ? " --pin" : "");
     add(&l, " --profile %s", profile_name(o->profile.release));
     for (int i = 0; i < m->rules.count; i++)
         add_word(&l, " --rule ", m->rules.items[i]);

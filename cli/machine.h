@@ -14,7 +14,9 @@ struct machine {
     char *path; /* the same, to be freed */
     /* as given */
     int64_t procs;
-    const char *profile, *cpus, *quota, *costs, *memory, *port, *ties;
+    const char *profile, *cpus, *quota, *costs, *memory, *port, *ties, *host;
+    bool pin;
+    struct host_threads threads;
     int64_t noise;
     int64_t period_ns, until_ns;
     const char *plant; /* of run alone */
@@ -31,6 +33,9 @@ struct machine {
         {"profile", "RELEASE", "Go release, go1.13 to go1.27 or latest", OPT_TEXT, &(m).profile}, \
         {"rule", "NAME=VALUE", "one rule of the profile; on and off for switches; repeatable",    \
          OPT_REPEATED, &(m).rules},                                                               \
+        {"host", "HOST", "virtual time (default), or threads: the same core on real threads",     \
+         OPT_TEXT, &(m).host},                                                                    \
+        {"pin", NULL, "on threads: each stays on one CPU", OPT_FLAG, &(m).pin},                   \
         {"cpus", "N", "CPUs of the host, or dedicated: one per thread", OPT_TEXT, &(m).cpus},     \
         {"quota", "Q", "CPU quota: CPUs (1.5, 500m), time per period (150ms), none", OPT_TEXT,    \
          &(m).quota},                                                                             \
@@ -62,6 +67,8 @@ void machine_rule(struct profile *p, const char *rule);
 /* The arguments that give this run again, quoted for a shell: "FILE --procs 4 --profile go1.22
  * --seed 7". */
 const char *machine_line(const struct machine *m, const struct run_opts *o, char *buf, size_t size);
+/* On real threads nothing is the same the next time; else the command dies for `what`. */
+void machine_want_virtual(const struct run_opts *o, const char *what, const char *why);
 /* "go1.22", static. */
 const char *profile_name(int release);
 

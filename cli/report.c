@@ -164,10 +164,11 @@ static void print_head(FILE *to, const struct machine *m, const struct run_opts 
             r->text[0] != 0 ? ": " : "");
     text_put(to, TEXT_LINES, r->text);
     fputc('\n', to);
-    if (c->count > 0) {
+    if (c->text[0] != 0) {
         text_put(to, TEXT_LINES, c->text);
         fputc('\n', to);
-    } else if (m->scenario->expects != NULL)
+    }
+    if (c->count == 0 && m->scenario->expects != NULL)
         fputs("as expected\n", to);
     fprintf(to, "\nmakespan %s   profile %s   procs %d   ", time_text((int64_t)(r->now_ps / 1000)),
             profile_name(o->profile.release), r->procs);
@@ -175,6 +176,8 @@ static void print_head(FILE *to, const struct machine *m, const struct run_opts 
         fprintf(to, "cpus %d", o->cpus);
     else
         fputs("cpus dedicated", to);
+    if (o->host != NULL)
+        fprintf(to, "   host %s%s", o->host->name, m->pin ? ", pinned" : "");
     if (o->quota_us > 0)
         fprintf(to, "   quota %.4g CPUs (%s per %s)", (double)o->quota_us / (double)o->period_us,
                 time_exact(o->quota_us * 1000), time_exact(o->period_us * 1000));
@@ -200,8 +203,14 @@ void report_text(FILE *to, const struct machine *m, const struct run_opts *o,
     print_ps(to, r);
     print_counters(to, r);
     print_left(to, r);
-    fprintf(to, "\nfingerprint %016" PRIx64 "\nrepeat: " GMPSIM_NAME " run %s\n", r->fingerprint,
-            machine_line(m, o, line, sizeof line));
+    fputc('\n', to);
+    if (o->host == NULL)
+        fprintf(to, "fingerprint %016" PRIx64 "\n", r->fingerprint);
+    if (r->record_waits_ps > 0)
+        fprintf(to,
+                "threads waited %s for room for their records: times are too long by some of it\n",
+                time_text((int64_t)(r->record_waits_ps / 1000)));
+    fprintf(to, "repeat: " GMPSIM_NAME " run %s\n", machine_line(m, o, line, sizeof line));
     if (report_status(r, c) == EXIT_CLEAN && r->end == END_STOPPED &&
         meets_others(&m->scenario->program))
         fprintf(to, "this is one schedule; `" GMPSIM_NAME " explore %s` searches\n", m->file);

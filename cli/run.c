@@ -58,6 +58,17 @@ static void print_event(void *arg, const struct event_rec *rec)
     fprintf(stderr, "%s\n", op_event_text(rec));
 }
 
+/* One of several. */
+static void show_line(const struct run_args *a, const struct run_result *r,
+                      const struct complaints *c)
+{
+    printf("seed %-20" PRIu64 " %-12s %10s", a->o.seed, run_verdict(r),
+           time_text((int64_t)(r->now_ps / 1000)));
+    if (a->o.host == NULL)
+        printf("  fingerprint %016" PRIx64, r->fingerprint);
+    printf("%s%s\n", c->count > 0 ? "  " : "", text_line(c->text));
+}
+
 static void show(struct run_args *a, const struct run_result *r, const struct complaints *c,
                  cJSON *list)
 {
@@ -66,15 +77,18 @@ static void show(struct run_args *a, const struct run_result *r, const struct co
     else if (a->prints)
         show_prints(r);
     else if (a->runs > 1)
-        printf("seed %-20" PRIu64 " %-12s %10s  fingerprint %016" PRIx64 "%s%s\n", a->o.seed,
-               run_verdict(r), time_text((int64_t)(r->now_ps / 1000)), r->fingerprint,
-               c->count > 0 ? "  " : "", text_line(c->text));
+        show_line(a, r, c);
     else
         report_text(stdout, &a->m, &a->o, r, c);
 }
 
 static void show_broken(const struct run_args *a)
 {
+    if (a->o.host != NULL) {
+        fputs(GMPSIM_NAME ": on real threads a run is not made again to see what broke it\n",
+              stderr);
+        return;
+    }
     char line[4096] = GMPSIM_NAME " run ";
     size_t n = strlen(line);
     machine_line(&a->m, &a->o, line + n, sizeof line - n);
@@ -216,6 +230,19 @@ static int run_seeds(struct run_args *a)
     return status;
 }
 
+static void refuse_on_threads(const struct run_args *a)
+{
+    if (a->step)
+        machine_want_virtual(&a->o, "--step", "there is no way back, and no standing still");
+    if (a->trace_ops)
+        machine_want_virtual(&a->o, "--trace-ops",
+                             "whoever listened would be slower than all else");
+    if (a->plant != NULL)
+        machine_want_virtual(&a->o, "--plant", "a world is not looked at on its way");
+    if (a->explain != NULL)
+        machine_want_virtual(&a->o, "--explain", "the run it would look at is over");
+}
+
 int verb_run(const struct verb *v, int argc, char **argv)
 {
     struct run_args a = {.runs = 1};
@@ -248,6 +275,7 @@ int verb_run(const struct verb *v, int argc, char **argv)
     machine_load(&a.m, argv[first], &a.o);
     if (a.explain != NULL)
         explain_check(a.o.program, a.explain);
+    refuse_on_threads(&a);
     if (a.plant != NULL)
         set_plant(&a);
     if (a.schedtrace_ns > 0)

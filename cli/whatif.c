@@ -442,6 +442,10 @@ int verb_whatif(const struct verb *v, int argc, char **argv)
     opts_want(v, argc, first, 1, 1);
     g.m.quota_later = g.quota.given != NULL;
     machine_load(&g.m, argv[first], &g.o);
+    if (g.o.host != NULL && g.jobs > 1)
+        cli_die(EXIT_USAGE, "--jobs: on threads one run at a time has the machine");
+    if (g.o.host != NULL)
+        g.jobs = 1;
     check_grid(&g);
     size_t size = sizeof(struct whatif_run) + g.nseries * sizeof(struct whatif_series);
     struct jobs j = {.count = g.cells * (size_t)g.runs,

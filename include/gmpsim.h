@@ -79,6 +79,11 @@ int gmpsim_run_set_profile(gmpsim_run *r, const char *profile);
 /* One rule of the profile, e.g. "needspinning", 0. */
 int gmpsim_run_set_rule(gmpsim_run *r, const char *rule, int64_t value);
 
+/* "virtual" (which it is from the start), or "threads": the same core on real threads. Time is the
+ * wall's there, no run is like another, and gmpsim_run_go refuses what is about virtual time. The
+ * process has one more thread per M then, and SIGURG is the run's. */
+int gmpsim_run_set_host(gmpsim_run *r, const char *host);
+
 /* Runs it. May be called again, also with other settings: results are those of the last time. */
 int gmpsim_run_go(gmpsim_run *r, char *error);
 
@@ -94,6 +99,7 @@ const char *gmpsim_complaints(const gmpsim_run *r);
 /* What the program printed; may hold any bytes, and a 0 follows. */
 const char *gmpsim_output(const gmpsim_run *r, size_t *size);
 
+/* 0 on real threads. */
 uint64_t gmpsim_fingerprint(const gmpsim_run *r);
 int64_t gmpsim_makespan_ns(const gmpsim_run *r);
 /* By the names that `gmpsim run` prints: "switches", "stolen", ... -1: no such counter. */

@@ -224,6 +224,19 @@ int gmpsim_run_set_rule(gmpsim_run *r, const char *rule, int64_t value)
     return profile_set(&r->o.profile, rule, value) == 0 ? GMPSIM_OK : GMPSIM_BAD;
 }
 
+int gmpsim_run_set_host(gmpsim_run *r, const char *host)
+{
+    if (r == NULL || host == NULL)
+        return GMPSIM_BAD;
+    if (strcmp(host, "virtual") == 0)
+        r->o.host = NULL;
+    else if (strcmp(host, "threads") == 0)
+        r->o.host = &host_real;
+    else
+        return GMPSIM_BAD;
+    return GMPSIM_OK;
+}
+
 /* ---- running ---- */
 
 static void complain(void *arg, const char *text)

@@ -10,7 +10,10 @@ const struct host *world_host(void) { return current; }
 void world_build_(const struct host *h, const struct world_opts *o)
 {
     void *arg;
-    struct hostm *m0 = h->core->init(o, &arg);
+    struct world_opts mine = *o;
+    if (h->prepare != NULL)
+        h->prepare(&mine);
+    struct hostm *m0 = h->core->init(&mine, &arg);
     h->start(m0, h->core->run_m0, arg);
 }
 

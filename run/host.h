@@ -74,6 +74,7 @@ struct host_stats {
     uint64_t fingerprint; /* 0: runs of this host do not repeat */
     uint64_t events;      /* that the fingerprint is of */
     uint64_t records_lost;
+    uint64_t record_waits_ps; /* threads waited so long for room for a record */
     uint64_t cpu_ps, spin_ps;
     uint64_t nr_periods, nr_throttled, throttled_ps; /* as in cpu.stat */
     uint32_t threads;                                /* created */
@@ -87,6 +88,8 @@ struct host {
     bool repeats;                /* the same options give the same run */
     bool resumes;                /* after END_TIME, run() goes on */
     /* Of the given host, which may be a copy of this one with another core. */
+    /* NULL: nothing to do. The callbacks of world_opts are called as they should be here. */
+    void (*prepare)(struct world_opts *o);
     bool (*open)(const struct host *h, struct failure *f, const struct host_opts *o);
     void (*start)(struct hostm *hm, void (*fn)(void *), void *arg);
     /* Every record has reached the sink when it returns. */

@@ -4,37 +4,56 @@
 #include "sim/real/rt.h"
 
 static const uint64_t no_limit = UINT64_MAX;
-static const uint64_t records_max = UINT64_C(1) << 26;
+static const uint64_t records_max = UINT64_C(1) << 22; /* on their way: 128 MB */
 
-static event_sink_fn *sink;
-static void *sink_arg;
+/* ---- prints: several threads, which may be stopped anywhere ---- */
+
+static struct world_opts user;
+
+static void print(void *unused, const char *text, size_t size)
+{
+    (void)unused;
+    rt_outside_begin();
+    user.print(user.arg, text, size);
+    rt_outside_end();
+}
+
+static void sched_line(void *unused, const char *text, size_t size)
+{
+    (void)unused;
+    rt_outside_begin();
+    user.sched_line(user.arg, text, size);
+    rt_outside_end();
+}
+
+static void prepare(struct world_opts *o)
+{
+    user = *o;
+    o->print = o->print != NULL ? print : NULL;
+    o->sched_line = o->sched_line != NULL ? sched_line : NULL;
+}
+
+/* ---- the host ---- */
+
+static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
 
 static bool open_real(const struct host *h, struct failure *f, const struct host_opts *o)
 {
-    sink = o->sink;
-    sink_arg = o->sink_arg;
     return rt_init(f, &(struct rt_opts){.seed = o->seed,
                                         .sighandler = h->core->sighandler,
                                         .memory_max = o->memory_max,
-                                        .cpus = o->cpus,
+                                        .cpus = least(o->cpus, rt_cpus()),
                                         .pin = o->threads != NULL && o->threads->pin,
                                         .quota_us = o->quota_us,
                                         .period_us = o->period_us,
-                                        .records_max = sink != NULL ? records_max : 0});
-}
-
-static void to_sink(void *unused, const struct event_rec *rec)
-{
-    (void)unused;
-    sink(sink_arg, rec, 1);
+                                        .sink = o->sink,
+                                        .sink_arg = o->sink_arg,
+                                        .records_max = o->sink != NULL ? records_max : 0});
 }
 
 static enum world_end run(uint64_t until_ps)
 {
-    enum world_end end = rt_run(until_ps < no_limit ? (int64_t)(until_ps / 1000) : -1);
-    if (sink != NULL)
-        rt_records(to_sink, NULL);
-    return end;
+    return rt_run(until_ps < no_limit ? (int64_t)(until_ps / 1000) : -1);
 }
 
 static void stats(struct host_stats *s)
@@ -44,6 +63,7 @@ static void stats(struct host_stats *s)
     *s = (struct host_stats){.now_ps = (uint64_t)r.ran_ns * 1000,
                              .events = r.records,
                              .records_lost = r.records_lost,
+                             .record_waits_ps = (uint64_t)r.record_waits_ns * 1000,
                              .cpu_ps = (uint64_t)r.cpu_ns * 1000,
                              .threads = (uint32_t)r.threads,
                              .memory = r.memory};
@@ -56,6 +76,7 @@ const struct host host_real = {
     .name = "threads",
     .core = &core_real,
     .window = &window_real,
+    .prepare = prepare,
     .open = open_real,
     .start = rt_start,
     .run = run,

@@ -54,10 +54,12 @@ struct run_result {
     size_t out_size;
     const char *sched; /* SCHED lines */
     size_t sched_size;
-    uint64_t now_ps; /* makespan: virtual time at the end */
-    uint64_t fingerprint;
-    uint64_t records; /* events in the fingerprint */
-    int32_t procs;    /* GOMAXPROCS at the end */
+    uint64_t now_ps;          /* makespan: virtual time at the end */
+    bool virtual_time;        /* its times and numbers are what a table of costs says */
+    uint64_t record_waits_ps; /* real threads waited so long for room for their records */
+    uint64_t fingerprint;     /* 0 where runs do not repeat */
+    uint64_t records;         /* events in the fingerprint */
+    int32_t procs;            /* GOMAXPROCS at the end */
     uint64_t counters[COUNTER_COUNT];
     struct run_g *gs; /* not ended; by goid */
     size_t ngs;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/run.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,6 +180,42 @@ static struct host_opts host_opts_of(struct run *r)
     };
 }
 
+/* What only virtual time has, asked for elsewhere. */
+static const char *only_virtual(const struct run_opts *o)
+{
+    const struct {
+        bool asked;
+        const char *what;
+    } only[] = {
+        {o->costs != NULL, "a cost table"},
+        {o->port != 0, "the costs of another machine"},
+        {o->ties_by_seed, "a rule for threads due at one instant"},
+        {o->noise_permille != 0, "noise"},
+        {o->plants, "a planted fault"},
+    };
+    for (size_t i = 0; i < sizeof only / sizeof *only; i++)
+        if (only[i].asked)
+            return only[i].what;
+    return NULL;
+}
+
+static bool host_refuses(struct failure *f, const struct run_opts *o)
+{
+    const struct host *h = o->host;
+    if (h == NULL || h == &host_virt || h == &host_traced)
+        return false;
+    const char *what = only_virtual(o);
+    if (what != NULL)
+        return fail(f, E_USAGE, "%s is for virtual time; the host is: %s", what, h->name), true;
+    if (h != &host_real)
+        return false;
+    if (o->traced != NULL)
+        return fail(f, E_USAGE, "real threads do not tell their operations one by one"), true;
+    if (o->quota_us > 0 || o->nquotas > 0)
+        return fail(f, E_USAGE, "a CPU quota on real threads wants a cgroup of its own"), true;
+    return false;
+}
+
 bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
 {
     memset(r, 0, sizeof *r);
@@ -186,6 +224,8 @@ bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
         fail(f, E_PROFILE, "go1.%d with these rules: %s", o->profile.release, refusal);
         return false;
     }
+    if (host_refuses(f, o))
+        return false;
     r->opts = *o;
     r->weakened = rules_changed(&o->profile);
     r->plant_at = o->plants ? o->plant_ps : no_limit;
@@ -257,11 +297,10 @@ static uint64_t limit_of(const struct run_opts *o)
     return (uint64_t)o->until_ns * 1000;
 }
 
-/* Where a world cannot go on after a stop at a time, it runs to its end at once; the limit is given
- * only if there is one, because looking at the clock costs. */
+/* Where a world cannot go on after a stop at a time, it runs to its end at once. */
 static void run_whole(struct run *r)
 {
-    r->why = world_host()->run(r->opts.until_ns > 0 ? limit_of(&r->opts) : no_limit);
+    r->why = world_host()->run(limit_of(&r->opts));
     r->ended = r->why != END_TIME || !run_stopped();
 }
 
@@ -328,6 +367,15 @@ static void fill_end(struct run *r)
         set_text(r, r->broken != NULL ? r->broken : world_host()->verdict()->text);
 }
 
+/* What was to be said of the run cannot be said. */
+static void lost(struct run *r, uint64_t records)
+{
+    snprintf(r->text, sizeof r->text, "%" PRIu64 " records were lost: the report would be wrong",
+             records);
+    r->result.end = END_LIMIT;
+    r->result.kind = FIND_NONE;
+}
+
 static void fill_stats(struct run *r)
 {
     struct run_result *q = &r->result;
@@ -336,6 +384,10 @@ static void fill_stats(struct run *r)
     q->now_ps = s.now_ps;
     q->fingerprint = s.fingerprint;
     q->records = s.events;
+    q->virtual_time = world_host()->resumes;
+    q->record_waits_ps = s.record_waits_ps;
+    if (s.records_lost > 0)
+        lost(r, s.records_lost);
     q->threads = s.threads;
     q->nr_periods = s.nr_periods;
     q->nr_throttled = s.nr_throttled;

@@ -248,18 +248,31 @@ static int compile_about(struct cc *c, const cJSON *v, int *out)
     return n;
 }
 
+/* true, or "numbers". */
+static enum expect_virtual compile_virtual(struct cc *c, const cJSON *v)
+{
+    if (v == NULL || cJSON_IsFalse(v))
+        return VIRTUAL_NOTHING;
+    if (cJSON_IsTrue(v))
+        return VIRTUAL_ALL;
+    if (!cJSON_IsString(v) || strcmp(v->valuestring, "numbers") != 0)
+        json_want(c->doc, v, "true or \"numbers\"");
+    return VIRTUAL_NUMBERS;
+}
+
 static struct expect *compile_one(struct cc *c, const cJSON *o)
 {
-    static const char *const keys[] = {"profiles",     "end",       "text",     "output",
-                                       "order",        "blocked",   "counters", "ps",
-                                       "spans",        "runq_wait", "makespan", "throttled",
-                                       "nr_throttled", "why",       "sched",    NULL};
+    static const char *const keys[] = {
+        "profiles",     "end", "text",  "output",    "order",    "blocked",
+        "counters",     "ps",  "spans", "runq_wait", "makespan", "throttled",
+        "nr_throttled", "why", "sched", "virtual",   NULL};
     const cJSON *v;
     json_want_object(c->doc, o);
     json_keys(c->doc, o, keys);
     struct expect *e = pool_alloc(c->pool, sizeof *e);
     if ((v = json_member(o, "profiles")) != NULL)
         e->nprofiles = compile_about(c, v, e->profiles);
+    e->in_virtual = compile_virtual(c, json_member(o, "virtual"));
     e->end = compile_end(c, json_member(o, "end"));
     if ((v = json_member(o, "text")) != NULL)
         e->text = pool_text(c->pool, json_string(c->doc, v));

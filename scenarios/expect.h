@@ -38,8 +38,16 @@ struct blocked {
     int64_t count;
 };
 
+/* What only virtual time can promise: elsewhere it is reported, not judged. */
+enum expect_virtual {
+    VIRTUAL_NOTHING,
+    VIRTUAL_NUMBERS, /* counters, shares, times and SCHED lines; not exact counts of spans */
+    VIRTUAL_ALL
+};
+
 struct expect {
     struct expect *next;
+    enum expect_virtual in_virtual;
     int profiles[SCENARIO_PROFILES_MAX];
     int nprofiles; /* 0: all */
     const char *end, *text, *output;

@@ -35,7 +35,8 @@ enum {
     DEFAULT_STACK = 256 << 10,
     KICK_NS = 2000000,       /* between two rounds of stop signals */
     IDLE_FIRST_NS = 1000000, /* the search for an idle world begins here and slows down ... */
-    IDLE_LAST_NS = 32000000, /* ... to this */
+    IDLE_LAST_NS = 32000000, /* ... to this, ... */
+    MERGE_NS = 4000000,      /* ... or to this where records come */
 };
 static const size_t DEFAULT_MEMORY = (size_t)16 << 30;
 
@@ -97,6 +98,20 @@ static void on_signal(int sig)
         t->in_handler = 0;
     }
     errno = saved;
+}
+
+static pthread_mutex_t outside = PTHREAD_MUTEX_INITIALIZER;
+
+void rt_outside_begin(void)
+{
+    rt_hold_();
+    pthread_mutex_lock(&outside);
+}
+
+void rt_outside_end(void)
+{
+    pthread_mutex_unlock(&outside);
+    rt_unhold_();
 }
 
 /* ---- threads ---- */
@@ -410,7 +425,9 @@ static void wait_for_verdict(int64_t deadline)
             rt_end_(END_IDLE, 0, "");
         else
             rt_futex_wait_(&W->why, verdict, deadline < 0 ? pause : least(pause, deadline - now));
-        pause = least(2 * pause, IDLE_LAST_NS);
+        pause = least(2 * pause, rt_recording_ ? MERGE_NS : IDLE_LAST_NS);
+        if (rt_log_hungry_())
+            rt_log_merge_();
     }
 }
 
@@ -431,6 +448,7 @@ enum world_end rt_run(int64_t timeout_ns)
     wait_for_verdict(timeout_ns < 0 ? -1 : start + timeout_ns);
     end_threads();
     W->ran_ns = rt_clock_() - start;
+    rt_log_end_();
     return (enum world_end)(atomic_load(&W->why) - 2);
 }
 
@@ -439,6 +457,13 @@ void rt_start(struct hostm *hm, void (*fn)(void *), void *arg) { take_thread(hm,
 const struct world_verdict *rt_verdict(void) { return &W->verdict; }
 
 /* ---- set up, tear down ---- */
+
+int32_t rt_cpus(void)
+{
+    cpu_set_t cpus;
+
+    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+}
 
 static bool choose_cpus(struct failure *f)
 {
@@ -489,6 +514,8 @@ bool rt_init(struct failure *f, const struct rt_opts *opts)
         W->opts.threads_max = RT_THREADS_MAX;
     W->outside.id = -1;
     W->verdict.text = "";
+    W->sink = W->opts.sink;
+    W->sink_arg = W->opts.sink_arg;
     atomic_store(&W->seed, W->opts.seed);
     pthread_mutex_init(&W->ended_lock, NULL);
     become(&W->outside);

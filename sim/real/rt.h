@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "sim/base/ending.h"
+#include "sim/base/event.h"
 
 struct hostm;
 
@@ -45,7 +46,11 @@ struct rt_opts {
     bool pin;     /* thread i stays on CPU i mod cpus */
     int64_t quota_us, period_us; /* what host_quota reports; 0: what this machine's cgroup says */
     int32_t threads_max;         /* created in one world; 0: RT_THREADS_MAX */
-    uint64_t records_max;        /* event records kept; 0: none, emit is one branch */
+    event_sink_fn
+        *sink; /* takes the records of all threads in the order of time (ties: thread, then
+                            order of emission), on the controlling thread, during rt_run */
+    void *sink_arg;
+    uint64_t records_max; /* on their way at a time; 0: none are made, emit is one branch */
 };
 
 /* NULL opts: all zero. False: an option is out of range, or the system has no memory or
@@ -58,6 +63,11 @@ void rt_start(struct hostm *hm, void (*fn)(void *), void *arg);
 enum world_end rt_run(int64_t timeout_ns);
 void rt_free(void);
 
+/* Around code of the embedder that a thread of the world calls (what takes its prints): one thread
+ * at a time, and no stop or signal comes in the middle. It must not call a verb. */
+void rt_outside_begin(void);
+void rt_outside_end(void);
+
 /* ---- looking, after rt_run ---- */
 
 const struct world_verdict *rt_verdict(void);
@@ -69,7 +79,8 @@ struct rt_stats {
     uint64_t futex_sleeps, futex_wakes, signals, polls;
     uint64_t voluntary, involuntary; /* context switches */
     uint64_t records, records_lost;
-    size_t memory; /* bytes host_alloc gave */
+    int64_t record_waits_ns; /* threads waited so long for room for a record, all together */
+    size_t memory;           /* bytes host_alloc gave */
 };
 
 struct rt_thread_stats {
@@ -79,11 +90,9 @@ struct rt_thread_stats {
 };
 
 void rt_stats(struct rt_stats *s);
+/* CPUs that this process may use; needs no world. */
+int32_t rt_cpus(void);
 /* Of thread `id` (creation order, m0 is 0); false: there was no such thread. */
 bool rt_thread_stats(int32_t id, struct rt_thread_stats *s);
-
-/* The records of all threads in the order of time (ties: thread, then order of emission). */
-struct event_rec;
-uint64_t rt_records(void (*fn)(void *ctx, const struct event_rec *rec), void *ctx);
 
 #endif

@@ -26,7 +26,12 @@ struct rt_chunk;
 /* Records of one writer; the handler of a signal is a writer of its own, so that neither can break
  * the other's. */
 struct rt_log {
-    struct rt_chunk *first, *last;
+    struct rt_chunk *last;            /* the writer's */
+    _Atomic(struct rt_chunk *) first; /* set once, by the first record */
+    _Atomic(bool) busy;               /* a record is on its way */
+    struct rt_chunk *read;            /* the merger's, with what it has taken of it, and ... */
+    uint32_t taken;
+    uint64_t bound; /* ... the time before which there will be no more records */
 };
 
 struct rt_thread {
@@ -71,6 +76,8 @@ struct rt_world {
     struct rt_thread *ended;  /* to be joined */
     struct rt_thread outside; /* the controlling thread, before and after the run */
     int64_t ran_ns;
+    event_sink_fn *sink;
+    void *sink_arg;
 
     /* memory */
     char *memory;
@@ -110,6 +117,9 @@ struct rt_thread *rt_env_thread_(void);
 
 bool rt_log_init_(uint64_t records_max);
 void rt_log_free_(void);
+bool rt_log_hungry_(void); /* time to merge */
+void rt_log_merge_(void);  /* on the controlling thread, while the world runs */
+void rt_log_end_(void);    /* all that is left, when its threads have ended */
 void rt_log_stats_(struct rt_stats *s);
 
 #endif

@@ -583,6 +583,81 @@ class Run(Case):
         self.assertIn("makespan 1.000ms", out)
 
 
+class Threads(Case):
+    """Real threads: nothing here asks how long anything took."""
+
+    def test_everything_that_run_reports(self):
+        out, _ = self.run_it("run", "--host", "threads", "service.json", "--json", "--db", "x.db",
+                             "--jsonl", "x.jsonl", "--perfetto", "x.json")
+        r = json.loads(out)
+        self.assertEqual((r["host"], r["verdict"]), ("threads", "finished"))
+        self.assertIsNone(r["fingerprint"])
+        self.assertIn("--host threads", r["repeat"])
+        self.assertEqual((r["spans"]["request"]["count"], r["spans"]["request"]["open"]), (300, 0))
+        self.assertEqual(r["groups"]["request"]["ended"], 300)
+        self.assertGreater(r["counters"]["switches"], 300)
+        self.assertGreater(sum(r["p_ns"].values()), 0)
+        with open(self.path("x.jsonl"), encoding="utf-8") as f:
+            records = [json.loads(line) for line in f]
+        self.assertEqual(sum(e["event"] == "span_end" for e in records), 300)
+        times = [e["time_ns"] for e in records]
+        self.assertEqual(times, sorted(times))
+        with open(self.path("x.json"), encoding="utf-8") as f:
+            spans = [e for e in json.load(f)["traceEvents"] if e["ph"] == "X" and e["pid"] == 2]
+        self.assertEqual(len(spans), 300)
+        count = "SELECT count FROM latencies WHERE kind = 'span'"
+        self.assertEqual(self.run_it("query", "x.db", count)[0].split(), ["300"])
+
+    def test_the_report_says_where_and_how_to_repeat(self):
+        out, _ = self.run_it("run", "--host", "threads", "--pin", "--cpus", "1", "service.json")
+        self.assertIn("host threads, pinned", out)
+        self.assertIn("cpus 1", out)
+        self.assertNotIn("fingerprint", out)
+        line = re.search(r"^repeat: gmpsim (.*)$", out, re.M).group(1)
+        self.run_it(*shlex.split(line))
+        out, _ = self.run_it("run", "--host", "threads", "--runs", "3", "hello.json")
+        self.assertEqual(len(re.findall(r"^seed \d+ +finished", out, re.M)), 3)
+
+    def test_findings_and_limits_are_the_same(self):
+        out, _ = self.run_it("run", "--host", "threads", "stuck.json", status=1)
+        self.assertIn("all goroutines are asleep", out)
+        self.assertIn("chan receive", out)
+        with open(self.path("loop.json"), "w", encoding="utf-8") as f:
+            json.dump({"name": "loop", "why": "t", "main": [
+                {"loop": 1000000, "do": [{"sleep": "1ms"}]}]}, f)
+        out, _ = self.run_it("run", "--host", "threads", "--until", "50ms", "loop.json", "--json")
+        self.assertEqual(json.loads(out)["verdict"], "time limit")
+
+    def test_what_is_about_virtual_time_is_refused(self):
+        for option in (["--step"], ["--trace-ops"], ["--costs", "x"], ["--port", "arm64"],
+                       ["--noise", "3"], ["--ties", "seed"], ["--plant", "queue"],
+                       ["--explain", "g1"]):
+            _, err = self.run_it("run", "--host", "threads", "hello.json", *option, status=2)
+            self.assertIn("%s is for virtual time: on threads " % option[0], err)
+        self.run_it("inspect", "--host", "threads", "hello.json", "--at", "1us", status=2)
+        self.run_it("run", "--host", "moon", "hello.json", status=2)
+        self.run_it("run", "--pin", "hello.json", status=2)
+        self.run_it("run", "--host", "threads", "--cpus", "1000", "hello.json", status=2)
+
+    def test_what_only_virtual_time_promises_is_said_not_judged(self):
+        hello = dict(HELLO, expect=[{"output": ["hello"]},
+                                    {"virtual": "numbers", "makespan": "< 1ns"}])
+        with open(self.path("v.json"), "w", encoding="utf-8") as f:
+            json.dump(hello, f)
+        self.run_it("run", "v.json", status=1)
+        out, _ = self.run_it("run", "--host", "threads", "v.json")
+        self.assertIn("not judged here: expected a makespan < 1ns", out)
+        self.assertIn("as expected", out)
+        hello["expect"][0] = {"virtual": True, "output": ["bye"]}
+        with open(self.path("v.json"), "w", encoding="utf-8") as f:
+            json.dump(hello, f)
+        self.run_it("run", "--host", "threads", "v.json")
+        hello["expect"][0] = {"virtual": "numbers", "output": ["bye"]}
+        with open(self.path("v.json"), "w", encoding="utf-8") as f:
+            json.dump(hello, f)
+        self.run_it("run", "--host", "threads", "v.json", status=1)
+
+
 class Grid(Case):
     def test_the_result_does_not_depend_on_jobs(self):
         args = ["whatif", "service.json", "--procs", "1,2,4", "--profile", "go1.19,latest",

@@ -53,6 +53,21 @@ static void check_run(gmpsim_scenario *s)
     gmpsim_run_free(b);
 }
 
+/* The same on real threads: no times that one could rely on. */
+static void check_threads(gmpsim_scenario *s)
+{
+    char error[GMPSIM_ERROR_MAX] = "";
+    gmpsim_run *r = gmpsim_run_new(s);
+    check(gmpsim_run_set_host(r, "nowhere") == GMPSIM_BAD, "no such host");
+    check(gmpsim_run_set_host(r, "threads") == GMPSIM_OK, "threads");
+    check(gmpsim_run_go(r, error) == GMPSIM_OK, error);
+    check(strcmp(gmpsim_verdict(r), "finished") == 0, "verdict on threads");
+    check(strcmp(gmpsim_output(r, NULL), "done\n") == 0, "output of threads");
+    check(gmpsim_span_count(r, "job") == 40, "spans of threads");
+    check(gmpsim_makespan_ns(r) > 0 && gmpsim_fingerprint(r) == 0, "threads have a wall");
+    gmpsim_run_free(r);
+}
+
 int main(void)
 {
     char error[GMPSIM_ERROR_MAX] = "";
@@ -61,6 +76,7 @@ int main(void)
     if (s == NULL)
         return 1;
     check_run(s);
+    check_threads(s);
     gmpsim_scenario_free(s);
 
     s = gmpsim_scenario_parse("stuck", stuck, strlen(stuck), error);
