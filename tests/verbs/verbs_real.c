@@ -34,6 +34,7 @@ void *verbs_begin(size_t size, const struct verbs_opts *opts)
         o.sighandler = opts->sighandler;
         o.quota_us = opts->quota_us;
         o.period_us = opts->period_us;
+        o.pin = opts->pin;
         limit_ns = opts->limit_ns;
     }
     if (limit_ns == 0)

@@ -25,6 +25,7 @@ struct verbs_opts {
     uint64_t seed;
     void (*sighandler)(void *arg);
     int64_t quota_us, period_us;
+    bool pin;         /* on real threads: the next thread on the next CPU */
     int64_t limit_ns; /* for verbs_run; 0: a time no healthy case needs */
 };
 
