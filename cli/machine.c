@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/library.h"
+#include "cli/retrace.h"
 #include "scenarios/json.h"
 #include "sim/base/alloc.h"
 #include "sim/base/text.h"
@@ -251,10 +252,22 @@ static void set_quota(const struct machine *m, struct run_opts *o)
 void machine_load(struct machine *m, const char *file, struct run_opts *o)
 {
     struct failure f = {0};
+    char *path = library_file(file);
+    struct scenario *s = is_trace(path) ? retrace_scenario(path) : scenario_load_file(&f, path);
+    if (s == NULL)
+        cli_fail(&f);
+    machine_load_scenario(m, path, s, o);
+    m->path = path;
+}
+
+void machine_load_scenario(struct machine *m, const char *file, struct scenario *s,
+                           struct run_opts *o)
+{
+    struct failure f = {0};
     int release = m->profile != NULL ? machine_release(m->profile) : 0;
-    m->file = m->path = library_file(file);
-    m->scenario = scenario_load_file(&f, m->file);
-    if (m->scenario == NULL || !run_opts_of(&f, m->scenario, release, o))
+    m->file = file;
+    m->scenario = s;
+    if (!run_opts_of(&f, m->scenario, release, o))
         cli_fail(&f);
     for (int i = 0; i < m->rules.count; i++)
         machine_rule(&o->profile, m->rules.items[i]);

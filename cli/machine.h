@@ -56,6 +56,9 @@ struct machine {
 
 /* Loads the scenario and makes options of one run of it; dies of mistakes. */
 void machine_load(struct machine *m, const char *file, struct run_opts *o);
+/* ... of one that is loaded; the file is its name in messages. */
+void machine_load_scenario(struct machine *m, const char *file, struct scenario *s,
+                           struct run_opts *o);
 void machine_release_all(struct machine *m);
 /* The release given as text; dies. */
 int machine_release(const char *text);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gmpsim replay and gmpsim shrink: a schedule that was kept. */
+/* gmpsim replay and gmpsim shrink: a schedule that was kept; replay of a recorded trace is
+ * retrace.c's. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/finding.h"
 #include "cli/machine.h"
+#include "cli/retrace.h"
 
 enum { SHRINK_RUNS = 50000 };
 
@@ -91,18 +93,32 @@ static int replay_schedule(const char *path, const struct kept_args *a)
 int verb_replay(const struct verb *v, int argc, char **argv)
 {
     struct kept_args a = {0};
+    static const struct retrace_args none = {.event_ns = -1, .wake_ns = -1};
+    struct retrace_args t = none;
     const struct opt table[] = {
-        {"scenario", "FILE", "the scenario (default: the one that the schedule names)", OPT_TEXT,
+        {"scenario", "FILE", "the schedule's scenario (default: the one that it names)", OPT_TEXT,
          &a.scenario},
         {"anyway", NULL, "although program, profile or simulator differ", OPT_FLAG, &a.anyway},
         {"json", NULL, "the result as JSON", OPT_FLAG, &a.json},
+        MACHINE_OPTS(t.m),
+        RETRACE_OPTS(t),
         {0},
     };
     int first = opts_parse(v, table, argc, argv);
     opts_want(v, argc, first, 1, 1);
+    if (is_trace(argv[first])) {
+        if (a.scenario != NULL || a.anyway)
+            cli_die(EXIT_USAGE, "--scenario and --anyway are about a schedule, not a trace");
+        t.json = a.json;
+        return replay_trace(&t, argv[first]);
+    }
     if (!is_schedule(argv[first]))
-        cli_die(EXIT_USAGE, "%s: not a schedule (its first line is \"gmpsim-schedule 1\")",
+        cli_die(EXIT_USAGE,
+                "%s: not a schedule (its first line is \"gmpsim-schedule 1\"), and not a trace",
                 argv[first]);
+    if (memcmp(&t, &none, sizeof t) != 0)
+        cli_die(EXIT_USAGE, "a schedule says on which machine it was made; options of the machine"
+                            " are about a trace");
     return replay_schedule(argv[first], &a);
 }
 

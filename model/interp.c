@@ -625,9 +625,9 @@ static const op_fn op_table[OPS] = {
     [OP_COROSTOP] = op_corostop, [OP_YIELD] = op_yield, [OP_PRINT] = op_print,
     [OP_SPANB] = op_spanb, [OP_SPANE] = op_spane, [OP_MARK] = op_mark, [OP_GOSCHED] = op_gosched,
     [OP_INDEX] = op_index,
-    [OP_TAPEBEGIN] = op_tapebegin, [OP_TAPE] = op_tape, [OP_EVWAIT] = op_evwait,
-    [OP_EVPOST] = op_evpost, [OP_SLEEPTO] = op_sleepto, [OP_AFTERTO] = op_afterto,
-    [OP_FDTAKE] = op_fdtake, [OP_FDPOST] = op_fdpost,
+    [OP_TAPEBEGIN] = op_tapebegin, [OP_TAPE] = op_tape, [OP_TAPEZERO] = op_tapezero,
+    [OP_EVWAIT] = op_evwait, [OP_EVPOST] = op_evpost, [OP_SLEEPTO] = op_sleepto,
+    [OP_AFTERTO] = op_afterto, [OP_FDTAKE] = op_fdtake, [OP_FDPOST] = op_fdpost,
 };
 /* clang-format on */
 

@@ -32,8 +32,12 @@ static bool event_commit(struct g *gp, void *word)
 static enum opres op_evwait(struct g *gp, const struct insn *in)
 {
     eventword *word = (eventword *)&rt->events[in->imm];
-    if (a_load(word) == evHappened)
+    struct m *mp = getm();
+    mp->counters[C_events_waited]++;
+    if (a_load(word) == evHappened) {
+        mp->counters[C_events_early]++;
         return OP_DONE;
+    }
     gp->opobj = word;
     return gopark(gp, event_commit, word, (enum waitreason)in->a);
 }

@@ -41,7 +41,7 @@ ARROWS = {
     "search": MODEL_WINDOW + ["model", "sim/base", "sim/virt/costs.h", "sim/explore", "scenarios",
                               "run"],
     "store": MODEL_WINDOW + ["sim/base", "sim/virt/costs.h", "scenarios", "run"],
-    "replay": ["sim/base"],
+    "replay": MODEL_WINDOW + ["sim/base", "sim/virt/costs.h", "scenarios", "run"],
     "plots": ["sim/base"],
     "cli": ["*"],
     "tests": ["*"],

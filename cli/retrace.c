@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gmpsim replay of a recorded Go trace. */
+#include "cli/retrace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/out.h"
+#include "replay/trace.h"
+
+enum { HEAD = 64 };
+
+bool is_trace(const char *path)
+{
+    char head[HEAD] = {0};
+    FILE *f = fopen(path, "rb");
+    if (f == NULL)
+        return false;
+    size_t n = fread(head, 1, sizeof head, f);
+    fclose(f);
+    return trace_looks_like(head, n);
+}
+
+struct scenario *retrace_scenario(const char *path)
+{
+    struct failure f = {0};
+    struct replay rp;
+    struct replay_opts o = {.event_ns = -1, .wake_ns = -1};
+    if (!replay_open(&f, path, &o, &rp))
+        cli_fail(&f);
+    struct scenario *s = replay_take_scenario(&rp);
+    replay_close(&rp);
+    return s;
+}
+
+/* "sleeps,network": passes that are left out. */
+static uint64_t passes_of(const char *list)
+{
+    uint64_t off = 0;
+    while (list != NULL && *list != 0) {
+        size_t n = strcspn(list, ",");
+        char name[40];
+        int i = 0;
+        snprintf(name, sizeof name, "%.*s", (int)n, list);
+        while (i < INFER_COUNT && strcmp(infer_names[i], name) != 0)
+            i++;
+        if (i == INFER_COUNT)
+            cli_die(EXIT_USAGE, "--without: no pass '%s'; is it '%s'?", name,
+                    cli_nearest(name, infer_names) != NULL ? cli_nearest(name, infer_names)
+                                                           : infer_names[0]);
+        off |= UINT64_C(1) << i;
+        list += n + (list[n] == ',');
+    }
+    return off;
+}
+
+static double percent(int64_t was, int64_t is)
+{
+    return was > 0 ? 100.0 * ((double)is - (double)was) / (double)was : 0.0;
+}
+
+static void line(const char *what, const int64_t v[2])
+{
+    printf("  %-22s %12s %12s   %+.1f %%\n", what, time_text(v[0]), time_text(v[1]),
+           percent(v[0], v[1]));
+}
+
+static void count_line(const char *what, const uint64_t v[2])
+{
+    printf("  %-22s %12" PRIu64 " %12" PRIu64 "   %+.1f %%\n", what, v[0], v[1],
+           percent((int64_t)v[0], (int64_t)v[1]));
+}
+
+static void print_found(const struct replay *rp)
+{
+    printf("\nconcluded\n");
+    for (int i = 0; i < INFER_COUNT; i++) {
+        const struct infer_found *f = &rp->infer.found[i];
+        bool off = (rp->infer.off >> i & 1) != 0;
+        if (f->of > 0 || off)
+            printf("  %-50s %" PRIu64 " of %" PRIu64 "%s%s\n", infer_whats[i], f->count, f->of,
+                   off               ? ", switched off"
+                   : f->text[0] != 0 ? ", "
+                                     : "",
+                   f->text);
+    }
+}
+
+enum { STUCK_SHOWN = 60 };
+
+/* Whose wake is missing, first of all. */
+static void print_stuck(const struct run_result *q)
+{
+    printf("\nthe replay did not come to its end: %s %s\n", run_verdict(q), q->text);
+    for (size_t i = 0, shown = 0; i < q->ngs && shown < STUCK_SHOWN; i++, shown++)
+        printf("  goroutine %" PRIu64 " [%s] %s\n", q->gs[i].goid,
+               q->gs[i].is->reason[0] != 0 ? q->gs[i].is->reason : q->gs[i].is->status,
+               q->gs[i].is->group);
+}
+
+static void print_text(const struct retrace_args *a, const struct agreement *g,
+                       const struct run_result *q)
+{
+    const struct recording *r = a->rp.rec;
+    printf("%s: Go 1.%d, GOMAXPROCS %d, %s, %" PRIu32 " goroutines, %" PRIu32 " waits\n",
+           a->m.scenario->name, r->version, r->procs, time_text(r->length), r->ngs, r->nwaits);
+    for (int i = 0; i < r->nnotes; i++)
+        printf("note: %s\n", r->notes[i]);
+    print_found(&a->rp);
+    if (!g->finished)
+        print_stuck(q);
+    printf("\n%-24s %12s %12s\n", "", "recorded", "replayed");
+    line("makespan", g->makespan);
+    line("goroutines ran", g->cpu);
+    line("run-queue wait, p50", g->wait_p50);
+    line("run-queue wait, p90", g->wait_p90);
+    line("run-queue wait, p99", g->wait_p99);
+    line("run-queue wait, sum", g->wait_sum);
+    count_line("starts", g->starts);
+    printf("  %-22s %10.1f %% %10.1f %%\n", "Ps in use", g->utilisation[0] / 10.0,
+           g->utilisation[1] / 10.0);
+    if (g->tokens > 0)
+        printf("\nwaits replayed as they were recorded: %" PRIu64 ", of which %" PRIu64
+               " had been ended before they began\n",
+               g->tokens, g->early);
+}
+
+static void add_pair(cJSON *j, const char *name, double was, double is)
+{
+    cJSON *pair = cJSON_AddObjectToObject(j, name);
+    cJSON_AddNumberToObject(pair, "recorded", was);
+    cJSON_AddNumberToObject(pair, "replayed", is);
+}
+
+static void print_json(const struct retrace_args *a, const struct agreement *g,
+                       const struct run_result *q)
+{
+    cJSON *j = cJSON_CreateObject(), *passes = cJSON_AddObjectToObject(j, "concluded");
+    cJSON_AddStringToObject(j, "trace", a->m.file);
+    cJSON_AddNumberToObject(j, "version", a->rp.rec->version);
+    cJSON_AddNumberToObject(j, "recorded_procs", a->rp.rec->procs);
+    cJSON_AddStringToObject(j, "verdict", run_verdict(q));
+    for (int i = 0; i < INFER_COUNT; i++) {
+        cJSON *p = cJSON_AddObjectToObject(passes, infer_names[i]);
+        cJSON_AddNumberToObject(p, "count", (double)a->rp.infer.found[i].count);
+        cJSON_AddNumberToObject(p, "of", (double)a->rp.infer.found[i].of);
+        cJSON_AddNumberToObject(p, "confidence", a->rp.infer.found[i].confidence / 1000.0);
+    }
+    add_pair(j, "makespan_ns", (double)g->makespan[0], (double)g->makespan[1]);
+    add_pair(j, "cpu_ns", (double)g->cpu[0], (double)g->cpu[1]);
+    add_pair(j, "wait_p50_ns", (double)g->wait_p50[0], (double)g->wait_p50[1]);
+    add_pair(j, "wait_p90_ns", (double)g->wait_p90[0], (double)g->wait_p90[1]);
+    add_pair(j, "wait_p99_ns", (double)g->wait_p99[0], (double)g->wait_p99[1]);
+    add_pair(j, "wait_sum_ns", (double)g->wait_sum[0], (double)g->wait_sum[1]);
+    add_pair(j, "starts", (double)g->starts[0], (double)g->starts[1]);
+    cJSON_AddNumberToObject(j, "tokens", (double)g->tokens);
+    cJSON_AddNumberToObject(j, "early", (double)g->early);
+    out_json(j);
+}
+
+int replay_trace(struct retrace_args *a, const char *path)
+{
+    static struct run r;
+    struct failure f = {0};
+    struct agreement g;
+    struct replay_opts o = {.window = a->window,
+                            .off = passes_of(a->without),
+                            .event_ns = a->event_ns,
+                            .wake_ns = a->wake_ns};
+    if (!replay_open(&f, path, &o, &a->rp))
+        cli_fail(&f);
+    machine_load_scenario(&a->m, path, replay_take_scenario(&a->rp), &a->o);
+    if (!run_all(&f, &r, &a->o))
+        cli_fail(&f);
+    validate(&a->rp, &a->o, &r.result, &g);
+    if (a->json)
+        print_json(a, &g, &r.result);
+    else
+        print_text(a, &g, &r.result);
+    run_free(&r);
+    machine_release_all(&a->m);
+    replay_close(&a->rp);
+    return EXIT_CLEAN;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The recording's tables and tapes.
+ *
+ * A tape is a list of chunks in one array: 4 bytes the next one's number, 2 bytes how many are
+ * used, 2 bytes how many there are, then entries. The first chunk of a goroutine is small, for
+ * there may be a million of them; the ones after it double. An entry is a byte and one or two
+ * numbers of seven bits a byte; it lies in one chunk. */
+#include "replay/recording.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/trace.h"
+#include "sim/base/alloc.h"
+
+enum { UNIT = 8, HEAD = 8, CHUNK_FIRST = 32, CHUNK_MAX = 4096, ENTRY_MAX = 24 };
+
+struct chunk {
+    uint32_t next;
+    uint16_t used, size; /* of the bytes behind */
+};
+_Static_assert(sizeof(struct chunk) == HEAD, "a chunk's head is one unit");
+
+static struct chunk *chunk_at(const struct recording *r, uint32_t i)
+{
+    return (struct chunk *)(void *)(r->bytes + (size_t)i * UNIT);
+}
+
+static uint8_t *bytes_of(struct chunk *c) { return (uint8_t *)c + HEAD; }
+
+/* Numbers begin at 1: 0 is none. */
+static uint32_t chunk_new(struct recording *r, size_t size)
+{
+    size_t at = r->nbytes != 0 ? r->nbytes : UNIT;
+    if (at + size > r->bytes_room) {
+        r->bytes_room = r->bytes_room * 2 + (1 << 16);
+        r->bytes = x_grow(r->bytes, r->bytes_room);
+    }
+    r->nbytes = at + size;
+    uint32_t i = (uint32_t)(at / UNIT);
+    *chunk_at(r, i) = (struct chunk){.size = (uint16_t)(size - HEAD)};
+    return i;
+}
+
+static struct chunk *chunk_for(struct recording *r, struct rec_g *g)
+{
+    struct chunk *c = g->last != 0 ? chunk_at(r, g->last) : NULL;
+    if (c != NULL && c->size - c->used >= ENTRY_MAX)
+        return c;
+    size_t size = c != NULL ? 2 * ((size_t)c->size + HEAD) : CHUNK_FIRST;
+    uint32_t i = chunk_new(r, size < CHUNK_MAX ? size : CHUNK_MAX);
+    if (g->last != 0)
+        chunk_at(r, g->last)->next = i;
+    else
+        g->first = i;
+    g->last = i;
+    return chunk_at(r, i);
+}
+
+static uint8_t *put_number(uint8_t *at, uint64_t v)
+{
+    for (; v > 0x7f; v >>= 7)
+        *at++ = (uint8_t)(v | 0x80);
+    *at++ = (uint8_t)v;
+    return at;
+}
+
+static const uint8_t *get_number(const uint8_t *at, uint64_t *v)
+{
+    *v = *at & 0x7f;
+    for (unsigned shift = 7; (*at++ & 0x80) != 0; shift += 7)
+        *v |= (uint64_t)(*at & 0x7f) << shift;
+    return at;
+}
+
+static bool has_b(enum rec_what what) { return what == REC_SYS || what == REC_OP; }
+static bool has_a(enum rec_what what) { return what != REC_YIELD && what != REC_END; }
+
+void rec_put(struct recording *r, uint32_t g, enum rec_what what, uint64_t a, uint64_t b)
+{
+    struct chunk *c = chunk_for(r, &r->gs[g]);
+    uint8_t *from = bytes_of(c) + c->used, *at = from;
+    *at++ = (uint8_t)what;
+    if (has_a(what))
+        at = put_number(at, a);
+    if (has_b(what))
+        at = put_number(at, b);
+    c->used = (uint16_t)(c->used + (at - from));
+    r->nentries++;
+}
+
+void rec_rewind(struct rec_reader *rd, const struct recording *r, uint32_t g)
+{
+    *rd = (struct rec_reader){r, r->gs[g].first, 0};
+}
+
+bool rec_next(struct rec_reader *rd, struct rec_entry *e)
+{
+    if (rd->chunk == 0)
+        return false;
+    struct chunk *c = chunk_at(rd->r, rd->chunk);
+    if (rd->at == c->used) {
+        rd->chunk = c->next;
+        rd->at = 0;
+        return rec_next(rd, e);
+    }
+    const uint8_t *from = bytes_of(c) + rd->at, *at = from;
+    *e = (struct rec_entry){.what = (enum rec_what) * at++};
+    if (has_a(e->what))
+        at = get_number(at, &e->a);
+    if (has_b(e->what))
+        at = get_number(at, &e->b);
+    rd->at += (uint32_t)(at - from);
+    return true;
+}
+
+uint32_t rec_add_object(struct recording *r, uint8_t kind, int64_t param, int level,
+                        const char *name)
+{
+    REC_ROOM(r->objects, r->nobjects, r->objects_room);
+    r->objects[r->nobjects] = (struct rec_object){
+        .kind = kind, .level = (uint8_t)level, .param = param, .name = name};
+    return r->nobjects++;
+}
+
+const char *rec_site_text(const struct recording *r, uint32_t site)
+{
+    static char text[4][300];
+    static int turn;
+    char *to = text[turn++ % 4];
+    if (site >= r->nsites || r->sites[site].func[0] == 0)
+        return "";
+    const struct rec_site *s = &r->sites[site];
+    const char *slash = strrchr(s->file, '/');
+    snprintf(to, sizeof text[0], "%.180s %.80s:%llu", s->func, slash != NULL ? slash + 1 : s->file,
+             (unsigned long long)s->line);
+    return to;
+}
+
+struct recording *recording_load(struct failure *f, const char *path, const struct rec_opts *o)
+{
+    struct trace *t = trace_open(f, path, NULL);
+    if (t == NULL)
+        return NULL;
+    struct recording *r = recording_read(f, t, o);
+    trace_close(t);
+    return r;
+}
+
+void recording_free(struct recording *r)
+{
+    if (r == NULL)
+        return;
+    free(r->gs);
+    free(r->waits);
+    free(r->sites);
+    free(r->objects);
+    free(r->writes);
+    free(r->metrics);
+    free(r->arms);
+    free(r->regions);
+    free(r->runq_wait);
+    free(r->switches.ns);
+    free(r->wakes.ns);
+    free(r->handoffs.ns);
+    free(r->bytes);
+    pool_free(r->pool);
+    free(r);
+}

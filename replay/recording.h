@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_REPLAY_RECORDING_H
+#define GMPSIM_REPLAY_RECORDING_H
+
+/* What a recorded trace says about the program: per goroutine a tape of what it did, and tables of
+ * goroutines, waits and places. The passes (infer.h) add to the tables what they conclude; tape.c
+ * makes a program of the model of it.
+ *
+ * A trace tells who woke whom, not through what: a wait is one wake, numbered; the waiter's tape
+ * has REC_WAIT, the waker's REC_POST with that number. Times are ns from the begin of the window.
+ * Everything is plain memory of one pool, made by recording_read and freed at once. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/base/fail.h"
+#include "sim/base/pool.h"
+
+#define REC_NONE UINT32_MAX
+
+/* Entries of a goroutine's tape: what, and up to two numbers. */
+enum rec_what {
+    REC_CPU,    /* ran for a ns */
+    REC_WAIT,   /* wait number a */
+    REC_POST,   /* wakes who is in wait a */
+    REC_GO,     /* starts goroutine a */
+    REC_SYS,    /* a system call of a ns at site b, that kept its P or gave it back at the end */
+    REC_YIELD,  /* runtime.Gosched */
+    REC_SITE,   /* the operations that follow are at site a */
+    REC_OP,     /* operation a & 0xff (enum rec_op), number a >> 8, on object b: a deep recording */
+    REC_BEGIN,  /* region a (string of the recording) begins */
+    REC_FINISH, /* ... ends */
+    REC_ALLOC,  /* a bytes more on the heap, as far as one can tell whose */
+    REC_END,    /* the goroutine ends */
+    REC_WHATS
+};
+
+struct rec_entry {
+    enum rec_what what;
+    uint64_t a, b;
+};
+
+/* What a deep recording says that a goroutine does (docs/replay.md has the texts). */
+enum rec_op {
+#define REC_OP(name, text, what) ROP_##name,
+#include "replay/rec_op.def"
+#undef REC_OP
+    ROP_COUNT
+};
+
+/* A place in the source, as far as it concerns us: why somebody is there, and the innermost frame
+ * outside of the runtime and of package sync. */
+enum rec_leaf {
+    LEAF_OTHER,
+    LEAF_MUTEX,
+    LEAF_RLOCK,
+    LEAF_RWLOCK,
+    LEAF_WAITGROUP,
+    LEAF_COND,
+    LEAF_CHANSEND,
+    LEAF_CHANRECV,
+    LEAF_CLOSE,
+    LEAF_SELECT,
+    LEAF_SLEEP,
+    LEAF_READ,  /* of a descriptor */
+    LEAF_WRITE, /* ... or a connect: what may make another descriptor ready */
+    LEAF_ACCEPT,
+    LEAF_OFFCPU, /* a call that waits in the kernel: nanosleep, wait4, flock ... */
+    LEAF_COUNT
+};
+
+struct rec_site {
+    const char *func, *file;
+    uint64_t line;
+    enum rec_leaf leaf;
+    const char *leaf_func; /* the innermost frame of all */
+};
+
+/* How a wait was explained; later in the list is more. */
+enum rec_how {
+    HOW_TOKEN,   /* an event that happens once: as it was recorded */
+    HOW_OUTSIDE, /* nobody of the recording woke it: at the recorded time */
+    HOW_TIMER,   /* a sleep, until due */
+    HOW_NET,     /* object: the descriptor; by whose write is in waker */
+    HOW_OBJECT,  /* object: a primitive of the model */
+    HOW_COUNT
+};
+
+struct rec_wait {
+    uint32_t g, waker;       /* REC_NONE: nobody's */
+    uint32_t site, by_site;  /* where it waits, where it was woken from */
+    int64_t from, woken, on; /* parked; made runnable; runs again (INT64_MAX: never) */
+    int64_t due_low;         /* of one that no goroutine woke: the scheduler's last look before */
+    int64_t sleep_ns;        /* HOW_TIMER: for how long */
+    uint32_t object;
+    uint8_t reason;      /* the model's wait reason */
+    uint8_t how;         /* enum rec_how */
+    uint8_t level;       /* 1 token, 2 inferred object, 3 deep recording */
+    bool woke_p : 1;     /* an idle P was started for it */
+    bool by_sched : 1;   /* woken without a goroutine, by a P's scheduler */
+    bool by_outside : 1; /* ... without a P even: sysmon, a thread that leaves the kernel */
+};
+
+struct rec_g {
+    uint64_t id;
+    uint32_t creator;     /* REC_NONE: not of the recording */
+    uint32_t go_site;     /* of the go statement */
+    const char *name;     /* of its function */
+    int64_t born, ended;  /* INT64_MAX: lives on */
+    uint32_t fresh;       /* starts right after its M got a P, woken by another M */
+    int64_t fourth;       /* when it began to run for the fourth time */
+    int64_t born_low;     /* of one that no goroutine made: the scheduler's last look before */
+    int64_t arm;          /* ... when the timer was armed that made it, by `creator` */
+    uint32_t first, last; /* chunks of its tape, 0 none */
+    uint32_t starts;      /* how often it began to run */
+    uint32_t run_by;      /* the M that ran it last; REC_NONE: more than one since the fourth */
+    int64_t cpu;          /* ran in all */
+    uint32_t preempts;
+    uint32_t last_wait; /* the one it is in, REC_NONE */
+    uint32_t done;      /* wait group of which it does Done when it ends; REC_NONE */
+    uint8_t at_start;   /* enum trace_state when the window began; 0: not yet born */
+    bool system : 1;    /* the runtime's or the tracer's: no part of the program */
+    bool locked : 1;    /* to its thread (infer_locked.c) */
+    bool by_timer : 1;  /* a timer made it */
+    bool woke_p : 1;    /* an idle P was started for it */
+    bool root : 1;      /* the replay's main goroutine */
+};
+
+/* A descriptor, a lock, a channel, a wait group. */
+struct rec_object {
+    uint8_t kind; /* enum object_kind of model/prog.h */
+    uint8_t level;
+    int64_t param;    /* as in a declaration; of a descriptor: how many arrivals */
+    uint32_t members; /* of a wait group: how many do Done */
+    uint64_t address; /* of a deep recording */
+    const char *name;
+};
+
+/* A call that may have made a descriptor ready. */
+struct rec_write {
+    uint32_t g, site;
+    uint32_t object; /* the descriptor that it did make ready, REC_NONE */
+    int64_t from, until;
+};
+
+/* A timer that makes a goroutine: armed by `by` when it begins or ends a wait or posts, as the pass
+ * found most likely. In the order of (by, wait, when). */
+enum rec_when { WHEN_BLOCKS, WHEN_WAKES, WHEN_POSTS };
+struct rec_arm {
+    uint32_t by, wait, child;
+    uint8_t when;
+    int64_t after_ns;
+};
+
+struct rec_metric { /* HeapAlloc, HeapGoal */
+    int64_t at;
+    uint64_t value;
+    uint32_t g; /* that ran then, REC_NONE */
+    bool goal;
+};
+
+/* Sums over the window, to compare a replay with. */
+struct rec_sums {
+    int64_t running, runnable, waiting, syscall; /* goroutines of the program, ns */
+    int64_t gc_cpu, assist;                      /* collector's workers; assists */
+    uint64_t starts, waits, preempts, syscalls, created;
+    int64_t proc_running; /* Ps in use, ns */
+    uint64_t gcs, stw;
+};
+
+struct recording {
+    struct pool *pool;
+    int version; /* N of the header "go 1.N trace" */
+    int32_t procs;
+    bool procs_changed;
+    int64_t length;         /* of the window, ns */
+    int64_t trace_start_ns; /* the trace's own time of its begin */
+    struct rec_g *gs;
+    uint32_t ngs, gs_room;
+    struct rec_wait *waits;
+    uint32_t nwaits, waits_room;
+    struct rec_site *sites;
+    uint32_t nsites, sites_room;
+    struct rec_object *objects;
+    uint32_t nobjects, objects_room;
+    struct rec_write *writes;
+    uint32_t nwrites, writes_room;
+    struct rec_arm *arms;
+    uint32_t narms, arms_room;
+    struct rec_metric *metrics;
+    uint32_t nmetrics, metrics_room;
+    const char **regions;
+    uint32_t nregions, regions_room;
+    /* Every wait for a P, ns, in no order: the truth that a replay's are compared with. */
+    int64_t *runq_wait;
+    size_t nrunq_wait, runq_wait_room;
+    /* Samples for the calibration, ns: from a goroutine's stop to the next one's start on the same
+     * M; from a wake to the start on another M that was idle; of a P from one M to another. */
+    struct rec_samples {
+        int64_t *ns;
+        uint32_t count, room;
+    } switches, wakes, handoffs;
+    uint8_t *bytes; /* chunks of tapes; number k begins at byte 8 k */
+    size_t nbytes, bytes_room;
+    uint64_t nentries;
+    uint32_t main_g; /* the goroutine that goes on when the window begins; REC_NONE: none */
+    bool deep;       /* has operations */
+    struct rec_sums sums;
+    char notes[16][200]; /* what was odd about the trace */
+    int nnotes;
+};
+
+struct rec_opts {
+    const char *window;     /* a region by name: only what happens in it; NULL: all */
+    int64_t from_ns, to_ns; /* or a part, from the trace's begin; to_ns 0: to its end */
+    uint64_t memory_max;    /* 0: 8 GB */
+};
+
+struct trace;
+/* NULL: f says why. The trace is read to its end. */
+struct recording *recording_read(struct failure *f, struct trace *t, const struct rec_opts *o);
+struct recording *recording_load(struct failure *f, const char *path, const struct rec_opts *o);
+void recording_free(struct recording *r);
+
+/* ---- tapes ---- */
+struct rec_reader {
+    const struct recording *r;
+    uint32_t chunk, at;
+};
+void rec_rewind(struct rec_reader *rd, const struct recording *r, uint32_t g);
+/* False: at the end. */
+bool rec_next(struct rec_reader *rd, struct rec_entry *e);
+/* Appends; ends the process when memory_max is reached. */
+void rec_put(struct recording *r, uint32_t g, enum rec_what what, uint64_t a, uint64_t b);
+
+/* ---- tables ---- */
+uint32_t rec_add_object(struct recording *r, uint8_t kind, int64_t param, int level,
+                        const char *name);
+/* "main.worker pool.go:55"; in one of four static buffers. */
+const char *rec_site_text(const struct recording *r, uint32_t site);
+/* Room for one more, x_alloc'ed. */
+#define REC_ROOM(table, count, room)                                     \
+    do {                                                                 \
+        if ((count) == (room)) {                                         \
+            (room) = (room) != 0 ? (room)*2 : 64;                        \
+            (table) = x_grow((table), (size_t)(room) * sizeof *(table)); \
+        }                                                                \
+    } while (0)
+
+#endif

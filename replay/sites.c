@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stacks of a trace become places: what the goroutine was in (by the innermost frames, which are
+ * the runtime's or package sync's) and where in the program. */
+#include "replay/sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/alloc.h"
+
+/* The innermost frame that has one of these names decides; the first match in this order of frames,
+ * then of lines. */
+static const struct {
+    const char *func;
+    enum rec_leaf leaf;
+} leaves[] = {
+    {"sync.(*Mutex).Lock", LEAF_MUTEX},
+    {"sync.(*Mutex).lockSlow", LEAF_MUTEX},
+    {"sync.(*Mutex).Unlock", LEAF_MUTEX},
+    {"sync.(*Mutex).unlockSlow", LEAF_MUTEX},
+    {"internal/sync.(*Mutex).Lock", LEAF_MUTEX},
+    {"internal/sync.(*Mutex).lockSlow", LEAF_MUTEX},
+    {"internal/sync.(*Mutex).unlockSlow", LEAF_MUTEX},
+    {"sync.(*RWMutex).RLock", LEAF_RLOCK},
+    {"sync.(*RWMutex).RUnlock", LEAF_RLOCK},
+    {"sync.(*RWMutex).rUnlockSlow", LEAF_RLOCK},
+    {"sync.(*RWMutex).Lock", LEAF_RWLOCK},
+    {"sync.(*RWMutex).Unlock", LEAF_RWLOCK},
+    {"sync.(*WaitGroup).Wait", LEAF_WAITGROUP},
+    {"sync.(*WaitGroup).Add", LEAF_WAITGROUP},
+    {"sync.(*WaitGroup).Done", LEAF_WAITGROUP},
+    {"sync.(*Cond).Wait", LEAF_COND},
+    {"sync.(*Cond).Signal", LEAF_COND},
+    {"sync.(*Cond).Broadcast", LEAF_COND},
+    {"runtime.chansend", LEAF_CHANSEND},
+    {"runtime.chansend1", LEAF_CHANSEND},
+    {"runtime.chanrecv", LEAF_CHANRECV},
+    {"runtime.chanrecv1", LEAF_CHANRECV},
+    {"runtime.chanrecv2", LEAF_CHANRECV},
+    {"runtime.closechan", LEAF_CLOSE},
+    {"runtime.selectgo", LEAF_SELECT},
+    {"time.Sleep", LEAF_SLEEP},
+    {"internal/poll.(*FD).Accept", LEAF_ACCEPT},
+    {"internal/poll.(*FD).Read", LEAF_READ},
+    {"internal/poll.(*FD).ReadFrom", LEAF_READ},
+    {"internal/poll.(*FD).ReadMsg", LEAF_READ},
+    {"internal/poll.(*FD).Write", LEAF_WRITE},
+    {"internal/poll.(*FD).WriteTo", LEAF_WRITE},
+    {"internal/poll.(*FD).WriteMsg", LEAF_WRITE},
+    {"internal/poll.(*FD).Writev", LEAF_WRITE},
+    {"net.(*netFD).connect", LEAF_WRITE},
+    {"internal/poll.(*FD).Close", LEAF_WRITE},
+    {"internal/poll.(*FD).decref", LEAF_WRITE},
+    {"syscall.wait4", LEAF_OFFCPU},
+    {"syscall.Wait4", LEAF_OFFCPU},
+    {"syscall.Nanosleep", LEAF_OFFCPU},
+    {"syscall.Flock", LEAF_OFFCPU},
+    {"syscall.EpollWait", LEAF_OFFCPU},
+    {"syscall.Select", LEAF_OFFCPU},
+    {"os.(*Process).blockUntilWaitable", LEAF_OFFCPU},
+};
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool is_inner(const char *func)
+{
+    return begins(func, "runtime.") || begins(func, "sync.") || begins(func, "internal/") ||
+           begins(func, "syscall.") || begins(func, "runtime/") || begins(func, "time.Sleep");
+}
+
+static enum rec_leaf leaf_of(const char *func)
+{
+    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++)
+        if (strcmp(func, leaves[i].func) == 0)
+            return leaves[i].leaf;
+    return LEAF_OTHER;
+}
+
+const char *sites_string(struct sites *s, uint32_t string)
+{
+    if (string >= s->texts_room) {
+        uint32_t room = string * 2 + 256;
+        s->texts = x_grow(s->texts, room * sizeof *s->texts);
+        memset(s->texts + s->texts_room, 0, (room - s->texts_room) * sizeof *s->texts);
+        s->texts_room = room;
+    }
+    if (s->texts[string] == NULL)
+        s->texts[string] = pool_text(s->r->pool, trace_string(s->t, string, NULL));
+    return s->texts[string];
+}
+
+/* Several leaves are of interest by the outermost of what is in between: an RWMutex holds a Mutex,
+ * so its frame, which is further out, decides. */
+static bool outranks(enum rec_leaf a, enum rec_leaf b)
+{
+    return b == LEAF_OTHER || ((a == LEAF_RWLOCK || a == LEAF_RLOCK) && b == LEAF_MUTEX) ||
+           (a == LEAF_WRITE && b == LEAF_OFFCPU);
+}
+
+static struct rec_site site_make(struct sites *s, struct trace_stack st)
+{
+    struct rec_site out = {.func = "", .file = "", .leaf_func = ""};
+    for (uint32_t i = 0; i < st.count; i++) {
+        struct trace_frame f = trace_frame_of(s->t, st.frames[i]);
+        const char *func = sites_string(s, f.func);
+        enum rec_leaf leaf = leaf_of(func);
+        if (i == 0)
+            out.leaf_func = func;
+        if (leaf != LEAF_OTHER && outranks(leaf, out.leaf))
+            out.leaf = leaf;
+        bool last = i + 1 == st.count;
+        if (out.func[0] == 0 && (!is_inner(func) || last)) {
+            out.func = func;
+            out.file = sites_string(s, f.file);
+            out.line = f.line;
+        }
+    }
+    return out;
+}
+
+uint32_t sites_of(struct sites *s, uint32_t stack)
+{
+    struct recording *r = s->r;
+    if (stack >= s->stacks_room) {
+        uint32_t room = stack * 2 + 256;
+        s->of_stack = x_grow(s->of_stack, room * sizeof *s->of_stack);
+        memset(s->of_stack + s->stacks_room, 0, (room - s->stacks_room) * sizeof *s->of_stack);
+        s->stacks_room = room;
+    }
+    if (s->of_stack[stack] == 0) {
+        REC_ROOM(r->sites, r->nsites, r->sites_room);
+        r->sites[r->nsites] = site_make(s, trace_stack_of(s->t, stack));
+        s->of_stack[stack] = ++r->nsites;
+    }
+    return s->of_stack[stack] - 1;
+}
+
+/* The outermost frame; of the main goroutine the one within. */
+const char *sites_function(struct sites *s, uint32_t stack)
+{
+    struct trace_stack st = trace_stack_of(s->t, stack);
+    if (st.count == 0)
+        return NULL;
+    const char *func = sites_string(s, trace_frame_of(s->t, st.frames[st.count - 1]).func);
+    if (st.count > 1 && strcmp(func, "runtime.main") == 0)
+        func = sites_string(s, trace_frame_of(s->t, st.frames[st.count - 2]).func);
+    return func;
+}
+
+void sites_release(struct sites *s)
+{
+    free(s->texts);
+    free(s->of_stack);
+}

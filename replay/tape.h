@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_REPLAY_TAPE_H
+#define GMPSIM_REPLAY_TAPE_H
+
+/* A recording as a program of the model (model/tape.h): every goroutine plays a tape. */
+
+#include "model/prog.h"
+#include "replay/recording.h"
+
+struct tape_opts {
+    int64_t event_ns; /* what one event of the tracer cost the goroutine */
+    int64_t wake_ns;  /* what starting an idle P cost it, in running time; the model adds its own */
+    /* Of what is left, this part is demand; the rest the model spends on its own. */
+    int64_t demand_permille;
+};
+
+/* Functions of the program are named as the goroutines' are; span 0 is the recording from its begin
+ * until the last goroutine has done all that was recorded of it. The program's memory is the
+ * pool's. */
+const struct program *tape_program(const struct recording *r, const struct tape_opts *o,
+                                   struct pool *pool);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A replay compared with its recording. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/replay.h"
+#include "run/run.h"
+
+enum { PPM = 1000000 };
+
+static int by_value(const void *pa, const void *pb)
+{
+    int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+    return a < b ? -1 : a > b;
+}
+
+/* Nearest rank; the values are sorted. */
+static int64_t percentile(const struct recording *r, uint64_t ppm)
+{
+    size_t n = r->nrunq_wait;
+    if (n == 0)
+        return 0;
+    size_t rank = (size_t)((n * ppm + PPM - 1) / PPM);
+    return r->runq_wait[rank > 0 ? rank - 1 : 0];
+}
+
+static void recorded(const struct recording *r, struct agreement *a)
+{
+    a->makespan[0] = r->length;
+    for (uint32_t g = 0; g < r->ngs; g++)
+        if (!r->gs[g].system)
+            a->cpu[0] += r->gs[g].cpu;
+    qsort(r->runq_wait, r->nrunq_wait, sizeof *r->runq_wait, by_value);
+    a->wait_p50[0] = percentile(r, PPM / 2);
+    a->wait_p90[0] = percentile(r, PPM / 10 * 9);
+    a->wait_p99[0] = percentile(r, PPM / 100 * 99);
+    for (size_t i = 0; i < r->nrunq_wait; i++)
+        a->wait_sum[0] += r->runq_wait[i];
+    a->starts[0] = r->nrunq_wait;
+    if (r->procs > 0 && r->length > 0)
+        a->utilisation[0] = (int)(a->cpu[0] * 1000 / (r->length * r->procs));
+}
+
+static void replayed(const struct run_opts *o, const struct run_result *q, struct agreement *a)
+{
+    struct hist *h = q->runq_wait;
+    a->finished = q->end == END_STOPPED;
+    a->makespan[1] = q->nspans > 0 && q->spans[0].latency->count > 0 ? q->spans[0].latency->max
+                                                                     : (int64_t)(q->now_ps / 1000);
+    for (size_t i = 0; i < q->ngroups; i++)
+        if (strcmp(q->groups[i].name, "runtime") != 0)
+            a->cpu[1] += (int64_t)(q->groups[i].running_ps / 1000);
+    a->wait_p50[1] = hist_percentile(h, PPM / 2);
+    a->wait_p90[1] = hist_percentile(h, PPM / 10 * 9);
+    a->wait_p99[1] = hist_percentile(h, PPM / 100 * 99);
+    a->wait_sum[1] = (int64_t)h->sum;
+    a->starts[1] = h->count;
+    int32_t procs = q->procs > 0 ? q->procs : o->procs;
+    if (procs > 0 && a->makespan[1] > 0)
+        a->utilisation[1] = (int)(a->cpu[1] * 1000 / (a->makespan[1] * procs));
+    a->early = q->counters[COUNTER_events_early];
+    a->tokens = q->counters[COUNTER_events_waited];
+}
+
+void validate(const struct replay *rp, const struct run_opts *o, const struct run_result *q,
+              struct agreement *a)
+{
+    *a = (struct agreement){0};
+    recorded(rp->rec, a);
+    replayed(o, q, a);
+}

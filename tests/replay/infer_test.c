@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Goal: each pass concludes what is so, and nothing where it is not so. Method: recordings made by
+ * hand, one that has what the pass looks for and one with the opposite. */
+#include <string.h>
+
+#include "harness.h"
+#include "model/prog.h"
+#include "rec.h"
+
+enum { US = 1000, MS = 1000000 };
+
+static struct infer_found found;
+
+static void pass(void (*fn)(struct recording *, struct infer_found *))
+{
+    found = (struct infer_found){0};
+    rec_done();
+    fn(R, &found);
+}
+
+/* ---- wait groups ---- */
+
+/* main starts three and waits; the last one that ends wakes it. */
+static uint32_t three_workers(int64_t last_ends)
+{
+    rec_new();
+    uint32_t site = rec_site(LEAF_WAITGROUP, "main.main");
+    uint32_t m = rec_goroutine(REC_NONE, "main.main", -1, INT64_MAX);
+    (void)rec_goroutine(m, "main.w", 1 * US, 40 * US);
+    (void)rec_goroutine(m, "main.w", 2 * US, 60 * US);
+    uint32_t last = rec_goroutine(m, "main.w", 3 * US, last_ends);
+    return rec_wait(m, last, site, REASON_SyncWaitGroupWait, 5 * US, 80 * US);
+}
+
+TEST_CASE(Infer, WhoEndedBeforeAWaitGroupsWakeIsAMember)
+{
+    uint32_t w = three_workers(81 * US);
+    uint32_t stranger = rec_goroutine(1, "main.other", 4 * US, 50 * US);
+    uint32_t later = rec_goroutine(0, "main.w", 4 * US, 90 * US);
+    pass(infer_waitgroups);
+    CHECK_EQ(found.count, 1);
+    CHECK_EQ(R->waits[w].how, HOW_OBJECT);
+    CHECK_EQ(R->objects[R->waits[w].object].kind, OBJ_WAITGROUP);
+    CHECK_EQ(R->objects[R->waits[w].object].members, 3);
+    for (uint32_t g = 1; g <= 3; g++)
+        CHECK_EQ(R->gs[g].done, R->waits[w].object);
+    CHECK_EQ(R->gs[stranger].done, REC_NONE); /* another made it */
+    CHECK_EQ(R->gs[later].done, REC_NONE);    /* it ended too late to be waited for */
+}
+
+TEST_CASE(Infer, AWakerThatLivesOnIsNoMember)
+{
+    uint32_t w = three_workers(INT64_MAX);
+    pass(infer_waitgroups);
+    CHECK_EQ(found.count, 0);
+    CHECK_EQ(found.of, 1);
+    CHECK_EQ(R->waits[w].how, HOW_TOKEN);
+    for (uint32_t g = 1; g <= 3; g++)
+        CHECK_EQ(R->gs[g].done, REC_NONE);
+}
+
+TEST_CASE(Infer, AWakeOfAMutexIsNoWaitGroup)
+{
+    uint32_t w = three_workers(81 * US);
+    R->sites[R->waits[w].site].leaf = LEAF_MUTEX;
+    pass(infer_waitgroups);
+    CHECK_EQ(found.of, 0);
+    CHECK_EQ(R->waits[w].how, HOW_TOKEN);
+}
+
+/* ---- sleeps ---- */
+
+/* n sleeps of a goroutine: of ns each, seen late by up to late_ns, or of random lengths. */
+static void sleeps(int n, bool constant)
+{
+    int64_t at = 0;
+    rec_new();
+    uint32_t site = rec_site(LEAF_SLEEP, "main.f"),
+             g = rec_goroutine(REC_NONE, "main.f", -1, INT64_MAX);
+    for (int i = 0; i < n; i++) {
+        int64_t ns = constant ? 250 * US : 100 * US + i * 137 * US, late = (i * 7919) % 90 * US;
+        uint32_t w = rec_wait(g, REC_NONE, site, REASON_Sleep, at, at + ns + late);
+        R->waits[w].due_low = at + ns + late - 100 * US; /* the look before */
+        at += ns + late + 10 * US;
+    }
+    pass(infer_sleeps);
+}
+
+TEST_CASE(Infer, SleepsOfOneLengthHaveThatLength)
+{
+    sleeps(40, true);
+    CHECK_EQ(found.count, 40);
+    CHECK_EQ(found.confidence, 1000);
+    for (uint32_t i = 0; i < R->nwaits; i++) {
+        CHECK_EQ(R->waits[i].how, HOW_TIMER);
+        CHECK_EQ(R->waits[i].sleep_ns, 250 * US);
+    }
+}
+
+TEST_CASE(Infer, SleepsOfManyLengthsKeepTheirOwn)
+{
+    sleeps(40, false);
+    CHECK_EQ(found.count, 40);
+    CHECK_EQ(found.confidence, 0);
+    for (uint32_t i = 0; i < R->nwaits; i++) {
+        const struct rec_wait *w = &R->waits[i];
+        CHECK_LE(w->due_low - w->from, w->sleep_ns);
+        CHECK_LE(w->sleep_ns, w->woken - w->from);
+    }
+}
+
+/* Two sleepers of one look are woken one behind the other: their timers were due in that order,
+ * evenly spread since the look before. */
+TEST_CASE(Infer, SleepersOfOneLookAreSpread)
+{
+    rec_new();
+    uint32_t site = rec_site(LEAF_SLEEP, "main.f"),
+             g = rec_goroutine(REC_NONE, "main.f", -1, INT64_MAX),
+             h = rec_goroutine(REC_NONE, "main.f", -1, INT64_MAX);
+    uint32_t a = rec_wait(g, REC_NONE, site, REASON_Sleep, 0, 900 * US),
+             b = rec_wait(h, REC_NONE, site, REASON_Sleep, 0, 901 * US);
+    R->waits[a].due_low = R->waits[b].due_low = 300 * US;
+    pass(infer_sleeps);
+    CHECK_EQ(R->waits[a].sleep_ns, 500 * US);
+    CHECK_LE(R->waits[b].sleep_ns, 701 * US);
+    CHECK_LE(700 * US, R->waits[b].sleep_ns);
+}
+
+TEST_CASE(Infer, ASleeperThatAGoroutineWokeDidNotSleep)
+{
+    rec_new();
+    uint32_t site = rec_site(LEAF_SLEEP, "main.f"),
+             g = rec_goroutine(REC_NONE, "main.f", -1, INT64_MAX),
+             h = rec_goroutine(REC_NONE, "main.g", -1, INT64_MAX);
+    uint32_t w = rec_wait(g, h, site, REASON_Sleep, 0, 900 * US);
+    pass(infer_sleeps);
+    CHECK_EQ(found.of, 0);
+    CHECK_EQ(R->waits[w].how, HOW_TOKEN);
+}
+
+/* ---- timers ---- */
+
+/* Ten goroutines of timers, each wakes main first. From when on they were armed: 0 its block, 1 its
+ * wake before, 2 its post before. What is not meant varies. */
+static void timers(int armed_at)
+{
+    rec_new();
+    uint32_t site = rec_site(LEAF_SELECT, "main.main"),
+             m = rec_goroutine(REC_NONE, "main.main", -1, INT64_MAX),
+             other = rec_goroutine(REC_NONE, "main.o", -1, INT64_MAX);
+    int64_t at = 0;
+    for (int i = 0; i < 10; i++) {
+        int64_t vary = (i * 7919) % 400 * US;
+        uint32_t before = rec_wait(m, other, site, REASON_Select, at, at + 100 * US);
+        int64_t woken = at + 100 * US, posted = woken + 200 * US + (armed_at == 2 ? vary : 0);
+        (void)rec_wait(other, m, site, REASON_Select, at, posted);
+        int64_t block = posted + 300 * US + (armed_at == 0 ? 0 : vary);
+        int64_t from[3] = {block, woken, posted};
+        int64_t fires = from[armed_at] + 3 * MS;
+        if (armed_at == 0)
+            fires = block + 3 * MS;
+        uint32_t g = rec_goroutine(REC_NONE, "main.timeout", fires, fires + 5 * US);
+        R->gs[g].by_timer = true;
+        R->gs[g].born_low = fires - 50 * US;
+        (void)rec_wait(m, g, site, REASON_Select, block, fires + 2 * US);
+        at = fires + 100 * US + vary;
+        (void)before;
+    }
+    pass(infer_timers);
+}
+
+TEST_CASE(Infer, ATimerWasArmedWhereTheTimeToFiringVariesLeast)
+{
+    static const uint8_t when[3] = {WHEN_BLOCKS, WHEN_WAKES, WHEN_POSTS};
+    for (int armed_at = 1; armed_at < 3; armed_at++) {
+        timers(armed_at);
+        CHECK_EQ(found.count, 10);
+        CHECK_EQ(found.confidence, 1000);
+        CHECK_EQ(R->narms, 10);
+        for (uint32_t i = 0; i < R->narms; i++) {
+            CHECK_EQ(R->arms[i].when, when[armed_at]);
+            CHECK_EQ(R->arms[i].by, 0);
+            CHECK_EQ(R->arms[i].after_ns, 3 * MS);
+        }
+    }
+}
+
+TEST_CASE(Infer, AGoroutineThatAnotherMadeHasNoTimer)
+{
+    rec_new();
+    uint32_t m = rec_goroutine(REC_NONE, "main.main", -1, INT64_MAX);
+    (void)rec_goroutine(m, "main.f", 1 * MS, 2 * MS);
+    pass(infer_timers);
+    CHECK_EQ(found.of, 0);
+    CHECK_EQ(R->narms, 0);
+}
+
+/* ---- descriptors ---- */
+
+/* Pairs of a writer and a reader; in each round all write, in some order, and then one look of the
+ * poller wakes the readers, in the order of the writes or in reverse. */
+static void rounds(int pairs, int n, bool reverse, bool system)
+{
+    uint32_t w[8], r[8];
+    rec_new();
+    uint32_t write = rec_site(LEAF_WRITE, "main.w"), read = rec_site(LEAF_READ, "main.r");
+    for (int i = 0; i < pairs; i++) {
+        w[i] = rec_goroutine(REC_NONE, "main.w", -1, INT64_MAX);
+        r[i] = rec_goroutine(REC_NONE, "main.r", -1, INT64_MAX);
+        R->gs[w[i]].system = system;
+    }
+    for (int k = 0; k < n; k++) {
+        int64_t at = k * 10 * MS;
+        int writes = pairs - (k % 3 == 2); /* the last round of three lacks one */
+        for (int i = 0; i < pairs; i++)
+            rec_write(w[(i + k) % pairs], write, at + (i + 2) * 100 * US,
+                      at + (i + 2) * 100 * US + 20 * US);
+        for (int i = 0; i < writes; i++) {
+            int j = reverse ? writes - 1 - i : i;
+            uint32_t x = rec_wait(r[(j + k) % pairs], REC_NONE, read, REASON_IOWait, at,
+                                  at + 2 * MS + i * 100);
+            R->waits[x].due_low = at + 1900 * US;
+        }
+    }
+    pass(infer_network);
+}
+
+TEST_CASE(Infer, AReaderWasWokenByItsWriter)
+{
+    for (int reverse = 0; reverse < 2; reverse++) {
+        rounds(4, 12, reverse, false);
+        CHECK_EQ(found.count, found.of);
+        for (uint32_t i = 0; i < R->nwrites; i++) {
+            if (R->writes[i].object == REC_NONE)
+                continue;
+            uint32_t reader = R->writes[i].g + 1, seen = 0; /* they were made in pairs */
+            for (uint32_t k = 0; k < R->nwaits; k++)
+                if (R->waits[k].object == R->writes[i].object) {
+                    CHECK_EQ(R->waits[k].g, reader);
+                    seen++;
+                }
+            CHECK_LT(0, seen);
+        }
+    }
+}
+
+TEST_CASE(Infer, WritesOfTheRuntimeWakeNobody)
+{
+    rounds(4, 12, false, true);
+    CHECK_EQ(found.count, 0);
+    CHECK_LT(0, found.of);
+}
+
+TEST_CASE(Infer, AWriteBeforeTheReaderWaitedIsNotWhatWokeIt)
+{
+    rec_new();
+    uint32_t write = rec_site(LEAF_WRITE, "main.w"), read = rec_site(LEAF_READ, "main.r");
+    uint32_t w = rec_goroutine(REC_NONE, "main.w", -1, INT64_MAX),
+             r = rec_goroutine(REC_NONE, "main.r", -1, INT64_MAX);
+    rec_write(w, write, 10 * US, 20 * US);
+    uint32_t x = rec_wait(r, REC_NONE, read, REASON_IOWait, 30 * US, 90 * US);
+    pass(infer_network);
+    CHECK_EQ(found.of, 1);
+    CHECK_EQ(found.count, 0);
+    CHECK_EQ(R->waits[x].how, HOW_TOKEN);
+}
+
+/* ---- locked threads ---- */
+
+TEST_CASE(Infer, LockedIsWhoseThreadGetsAPJustForIt)
+{
+    rec_new();
+    uint32_t locked = rec_goroutine(REC_NONE, "main.l", -1, INT64_MAX),
+             alone = rec_goroutine(REC_NONE, "main.a", -1, INT64_MAX),
+             moves = rec_goroutine(REC_NONE, "main.m", -1, INT64_MAX);
+    R->gs[locked].starts = R->gs[alone].starts = R->gs[moves].starts = 100;
+    R->gs[locked].fresh = 95;
+    R->gs[locked].run_by = 1;
+    R->gs[alone].fresh = 10; /* the same thread always, but it finds its goroutine itself */
+    R->gs[alone].run_by = 2;
+    R->gs[moves].fresh = 95;
+    pass(infer_locked);
+    CHECK_EQ(found.count, 1);
+    CHECK(R->gs[locked].locked);
+    CHECK(!R->gs[alone].locked);
+    CHECK(!R->gs[moves].locked);
+}
+
+/* ---- what no schedule can satisfy ---- */
+
+TEST_CASE(Infer, AConclusionThatCannotBeIsTakenBack)
+{
+    rec_new();
+    uint32_t write = rec_site(LEAF_WRITE, "main.w"), read = rec_site(LEAF_READ, "main.r");
+    uint32_t g = rec_goroutine(REC_NONE, "main.g", -1, INT64_MAX);
+    uint32_t x = rec_wait(g, REC_NONE, read, REASON_IOWait, 30 * US, 90 * US);
+    rec_write(g, write, 100 * US, 110 * US); /* its own write, after the wait */
+    uint32_t fd = rec_add_object(R, OBJ_FD, 1, 2, "");
+    R->waits[x].how = HOW_NET;
+    R->waits[x].object = R->writes[0].object = fd;
+    pass(infer_feasible);
+    CHECK_EQ(found.count, 1);
+    CHECK_EQ(R->waits[x].how, HOW_OUTSIDE);
+}
+
+TEST_CASE(Infer, AConclusionThatCanBeStays)
+{
+    rounds(4, 12, false, false);
+    struct infer_found f = {0};
+    infer_feasible(R, &f);
+    CHECK_EQ(f.count, 0);
+    three_workers(81 * US);
+    pass(infer_waitgroups);
+    infer_feasible(R, &f);
+    CHECK_EQ(f.count, 0);
+}

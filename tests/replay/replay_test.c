@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Goal: a recorded trace becomes a program that does the same again: whole traces of real Go. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "model/tape.h"
+#include "rec.h"
+#include "replay/replay.h"
+#include "run/run.h"
+
+static struct replay rp;
+static struct run run;
+static struct agreement agreement;
+
+static const struct replay_opts plain = {.event_ns = -1, .wake_ns = -1};
+
+static bool load(const char *name, const struct replay_opts *o)
+{
+    char path[1000];
+    struct failure f = {0};
+    snprintf(path, sizeof path, "%s/%s", RECORDED, name);
+    if (!replay_open(&f, path, o, &rp))
+        FAIL_CASE("%s", f.text);
+    return true;
+}
+
+static void play(int32_t procs)
+{
+    struct failure f = {0};
+    struct run_opts o;
+    if (!run_opts_of(&f, rp.scenario, 0, &o))
+        FAIL_CASE("%s", f.text);
+    if (procs > 0)
+        o.procs = procs;
+    if (!run_all(&f, &run, &o))
+        FAIL_CASE("%s", f.text);
+    validate(&rp, &o, &run.result, &agreement);
+    run_free(&run);
+}
+
+static bool near(int64_t a, int64_t b, int permille)
+{
+    return llabs((long long)(a - b)) * 1000 <= (long long)a * permille;
+}
+
+static const char *const all[] = {
+    "trace/recorded/allocfree-pipeline-go26.trace", "trace/recorded/features-go22.trace.zst",
+    "trace/recorded/features-go24.trace.gz",        "trace/recorded/features-go26.trace.zst",
+    "trace/recorded/multigen-mutex-go23.trace",     "trace/recorded/multigen-mutex-go26.trace",
+    "trace/recorded/mutex-go22.trace",              "trace/recorded/mutex-go23.trace",
+    "trace/recorded/mutex-go25.trace",              "trace/recorded/mutex-go27.trace",
+    "trace/recorded/preempt-go26.trace",            "replay/recorded/workerpool-p1-go26.trace.zst",
+    "replay/recorded/workerpool-p2-go26.trace.zst", "replay/recorded/pipeline-p1-go26.trace.zst",
+    "replay/recorded/httpload-p1-go26.trace.zst"};
+
+/* Whatever the settings, all that was recorded is done again: every goroutine's running time is
+ * there, less what the tracer took. */
+TEST_CASE(Replay, EveryTraceComesToItsEnd)
+{
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (int procs = 1; procs <= 4; procs *= 2) {
+            (void)load(all[i], &plain);
+            play(procs);
+            CHECK(agreement.finished);
+            CHECK(near(agreement.cpu[0], agreement.cpu[1], 60));
+            replay_close(&rp);
+        }
+}
+
+/* At one P the order of things is decided by the scheduler alone. */
+TEST_CASE(Replay, AtOnePItIsTheRecording)
+{
+    static const char *const one[] = {"replay/recorded/workerpool-p1-go26.trace.zst",
+                                      "replay/recorded/pipeline-p1-go26.trace.zst"};
+    for (int i = 0; i < 2; i++) {
+        (void)load(one[i], &plain);
+        play(0);
+        CHECK(near(agreement.makespan[0], agreement.makespan[1], 15));
+        CHECK(near(agreement.wait_p50[0], agreement.wait_p50[1], 20));
+        CHECK(near((int64_t)agreement.starts[0], (int64_t)agreement.starts[1], 5));
+        CHECK_EQ(agreement.early, 0);
+        replay_close(&rp);
+    }
+}
+
+TEST_CASE(Replay, TwoPsAreNearlyTwiceAsFastForWorkers)
+{
+    int64_t took[2];
+    for (int procs = 1; procs <= 2; procs++) {
+        (void)load("replay/recorded/workerpool-p1-go26.trace.zst", &plain);
+        play(procs);
+        took[procs - 1] = agreement.makespan[1];
+        replay_close(&rp);
+    }
+    CHECK_LT(took[0] * 49, took[1] * 100);
+    CHECK_LT(took[1] * 100, took[0] * 56);
+}
+
+/* Without the pass main ends when the recorded last worker is early, or waits for a wake alone. */
+TEST_CASE(Replay, APassThatIsSwitchedOffConcludesNothing)
+{
+    struct replay_opts o = plain;
+    for (int i = 0; i < INFER_COUNT; i++) {
+        o.off |= UINT64_C(1) << i;
+        (void)load("replay/recorded/httpload-p1-go26.trace.zst", &o);
+        CHECK_EQ(rp.infer.found[i].count, 0);
+        CHECK_EQ(rp.infer.found[i].of, 0);
+        play(0);
+        replay_close(&rp);
+    }
+}
+
+/* A mutex that sites of the recording name is what a stuck goroutine shows. */
+TEST_CASE(Replay, GoroutinesHaveTheirFunctionsNames)
+{
+    (void)load("replay/recorded/workerpool-p1-go26.trace.zst", &plain);
+    bool seen = false;
+    const struct program *p = &rp.scenario->program;
+    for (uint32_t i = 0; i < p->nfuncs; i++)
+        seen |= strcmp(p->funcs[i].name, "main.worker") == 0 ||
+                strstr(p->funcs[i].name, "main.main.func") != NULL;
+    CHECK(seen);
+    replay_close(&rp);
+}
+
+TEST_CASE(Replay, ARegionIsAWindow)
+{
+    struct replay_opts o = plain;
+    int64_t whole, part;
+    (void)load("replay/recorded/pipeline-p1-go26.trace.zst", &o);
+    whole = rp.rec->length;
+    replay_close(&rp);
+    o.window = "measured";
+    (void)load("replay/recorded/pipeline-p1-go26.trace.zst", &o);
+    part = rp.rec->length;
+    play(0);
+    CHECK(agreement.finished);
+    replay_close(&rp);
+    CHECK_LT(part, whole);
+    CHECK_LT(whole * 9 / 10, part);
+}
+
+TEST_CASE(Replay, ARegionThatIsNotThereIsAMessage)
+{
+    struct failure f = {0};
+    struct replay_opts o = plain;
+    o.window = "nothing";
+    CHECK(!replay_open(&f, RECORDED "/replay/recorded/pipeline-p1-go26.trace.zst", &o, &rp));
+    CHECK(strstr(f.text, "no region named 'nothing'") != NULL);
+}
