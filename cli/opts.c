@@ -186,8 +186,8 @@ static void print_help(const struct verb *v, const struct opt *table)
     printf("usage: " GMPSIM_NAME " %s %s\n\n%s.\n\nOptions:\n", v->name, v->args, v->what);
     for (const struct opt *o = table; o->name != NULL; o++) {
         char left[80];
-        snprintf(left, sizeof left, "--%s%s%s", o->name, o->arg != NULL ? " " : "",
-                 o->arg != NULL ? o->arg : "");
+        snprintf(left, sizeof left, "%s--%s%s%s", strcmp(o->name, "out") == 0 ? "-o, " : "",
+                 o->name, o->arg != NULL ? " " : "", o->arg != NULL ? o->arg : "");
         printf("  %-24s %s\n", left, o->what);
     }
     printf("  %-24s %s\n\n%s", "--help", "this text", v->more);
@@ -249,14 +249,18 @@ static _Noreturn void unknown_option(const struct verb *v, const struct option *
 int opts_parse(const struct verb *v, const struct opt *table, int argc, char **argv)
 {
     struct option options[OPTS_MAX + 1] = {{.name = "help", .val = 'h'}};
+    const struct opt *out = NULL; /* -o is short for it */
     int n = 1, c;
     for (const struct opt *o = table; o->name != NULL && n < OPTS_MAX; o++, n++)
         options[n] = (struct option){.name = o->name,
                                      .has_arg = o->arg != NULL ? required_argument : no_argument,
                                      .val = 256 + (int)(o - table)};
+    for (const struct opt *o = table; o->name != NULL; o++)
+        if (strcmp(o->name, "out") == 0)
+            out = o;
     optind = 1;
     opterr = 0;
-    while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, out != NULL ? ":ho:" : ":h", options, NULL)) != -1) {
         if (c == 'h') {
             print_help(v, table);
             exit(EXIT_CLEAN);
@@ -265,7 +269,7 @@ int opts_parse(const struct verb *v, const struct opt *table, int argc, char **a
             cli_die(EXIT_USAGE, "%s: option '%s' needs an argument", v->name, argv[optind - 1]);
         if (c == '?')
             unknown_option(v, options, argv[optind - 1]);
-        set_value(&table[c - 256], optarg);
+        set_value(c == 'o' ? out : &table[c - 256], optarg);
     }
     return optind;
 }

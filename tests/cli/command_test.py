@@ -151,6 +151,7 @@ class Json(Case):
         ("query", ["query", "x.db", "SELECT 1 WHERE 0"]),
         ("diff", ["diff", "x.db", "1", "2"]),
         ("plot", ["plot", "x.db", "runq"]),
+        ("report", ["report", "x.db"]),
         ("doctor", ["doctor"]),
         ("explore", ["explore", "hello.json", "--runs", "10"]),
         ("explore", ["explore", "stuck.json", "--schedule", "x.schedule"]),
