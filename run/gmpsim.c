@@ -102,7 +102,7 @@ static gmpsim_scenario *wrap(struct scenario *s, const struct failure *f, char *
 gmpsim_scenario *gmpsim_scenario_open(const char *path, char *error)
 {
     struct failure f = {0};
-    gmpsim_scenario *w = NULL;
+    gmpsim_scenario *volatile w = NULL; /* a longjmp may come back */
     if (path == NULL) {
         said_null(error, "path");
         return NULL;
@@ -119,7 +119,7 @@ gmpsim_scenario *gmpsim_scenario_open(const char *path, char *error)
 gmpsim_scenario *gmpsim_scenario_parse(const char *name, const char *text, size_t size, char *error)
 {
     struct failure f = {0};
-    gmpsim_scenario *w = NULL;
+    gmpsim_scenario *volatile w = NULL; /* a longjmp may come back */
     if (name == NULL || text == NULL) {
         said_null(error, "name or text");
         return NULL;
