@@ -568,7 +568,10 @@ static void generation_for(struct gotrace *w, int64_t time)
         end_generation(w);
         w->now = (uint64_t)time;
     }
+    if (w->generation == 0 && w->opts.begin_ns > 0 && w->opts.begin_ns < time)
+        w->now = (uint64_t)w->opts.begin_ns;
     out_generation_begin(w);
+    w->now = (uint64_t)time;
 }
 
 static bool put(struct gotrace *w, struct failure *f, const struct trace_event *e)
@@ -581,6 +584,8 @@ static bool put(struct gotrace *w, struct failure *f, const struct trace_event *
     /* What appears is said when it does. */
     bool appears = e->from == TRACE_UNDETERMINED && (e->kind == TRACE_G || e->kind == TRACE_P);
     w->said = appears || w->now == 0 ? (uint64_t)e->time : w->now;
+    if (w->writing && w->generation == 0 && w->said < (uint64_t)w->opts.begin_ns)
+        w->said = (uint64_t)w->opts.begin_ns;
     if (w->writing)
         generation_for(w, e->time);
     w->now = (uint64_t)e->time;
@@ -615,6 +620,7 @@ static bool put_all(struct gotrace *w, struct failure *f, const struct trace_eve
                     size_t count, bool writing)
 {
     w->writing = writing;
+    w->skipped = w->skipped || !writing;
     for (size_t i = 0; i < count; i++) {
         if (!put(w, f, &evs[i])) {
             w->failed = true;
@@ -684,11 +690,31 @@ struct gotrace *gotrace_open(struct failure *f, const char *path, const struct n
     return w;
 }
 
-bool gotrace_close(struct gotrace *w, struct failure *f)
+/* A trace ends with its last event. A status that is said once more is one that changes nothing. */
+static void mark_end(struct gotrace *w, int64_t end_ns)
+{
+    struct out_m *m = w->all_ms;
+    while (m != NULL && m->p == NULL)
+        m = m->next;
+    const struct out_p *p = m != NULL ? m->p : w->all_ps;
+    if (p == NULL)
+        return;
+    if (m != NULL)
+        say_m(w, m);
+    w->now = (uint64_t)end_ns;
+    EMIT(w, m != NULL ? m : &w->nobody, WIRE_PROC_STATUS, p->id, p->status);
+}
+
+bool gotrace_close(struct gotrace *w, struct failure *f, int64_t end_ns)
 {
     w->writing = true;
     if (w->generation == 0 && !w->failed)
         out_generation_begin(w); /* nothing happened: a trace without events */
+    w->now = w->said = w->written;
+    if (!w->failed && w->skipped && w->generation == 1)
+        say_rest(w); /* what was there as it began, and did nothing */
+    if (!w->failed && end_ns > 0 && (uint64_t)end_ns > w->written)
+        mark_end(w, end_ns);
     if (w->generation != 0)
         out_generation_end(w);
     bool ok = out_close(w, f);

@@ -22,6 +22,7 @@ struct gotrace_opts {
     uint64_t generation_bytes; /* a new generation after so many; 0: 32 MB */
     int64_t generation_ns;     /* ... or after so long; 0: no such rule */
     int64_t clock_unix_ns;     /* headers from 25 on: Unix time of the first event */
+    int64_t begin_ns;          /* the trace's beginning; 0: with its first event */
 };
 
 struct gotrace;
@@ -33,7 +34,8 @@ struct gotrace *gotrace_open(struct failure *f, const char *path, const struct n
 bool gotrace_skip(struct gotrace *w, struct failure *f, const struct trace_event *evs,
                   size_t count);
 bool gotrace_put(struct gotrace *w, struct failure *f, const struct trace_event *evs, size_t count);
-/* False: something was refused before, or cannot be written. Frees w in any case. */
-bool gotrace_close(struct gotrace *w, struct failure *f);
+/* end_ns: the trace's end, if that is after its last event; what is open lasts until then. False:
+ * something was refused before, or cannot be written. Frees w in any case. */
+bool gotrace_close(struct gotrace *w, struct failure *f, int64_t end_ns);
 
 #endif

@@ -64,7 +64,7 @@ void out_event(struct gotrace *w, struct out_m *m, enum trace_wire type, int nar
     uint8_t *at = batch_room(w, m->id, b, OUT_EVENT_MAX, NO_CODE);
     *at++ = (uint8_t)type;
     at = put_varint(at, w->now - b->last);
-    b->last = w->now;
+    b->last = w->written = w->now;
     for (int i = 0; i < nargs; i++)
         at = put_varint(at, args[i]);
     b->size = (size_t)(at - b->bytes);

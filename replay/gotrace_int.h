@@ -73,8 +73,10 @@ struct gotrace {
     uint64_t said; /* time for statuses that it needs */
     uint64_t gc_seq;
     bool gc_on, gc_said;
-    bool writing; /* or only keeping state */
-    bool settled; /* the first generation that was read is over: nobody appears unannounced */
+    uint64_t written; /* time of the last event in the file */
+    bool writing;     /* or only keeping state */
+    bool skipped;     /* something came before the part that is written */
+    bool settled;     /* the first generation that was read is over: nobody appears unannounced */
     bool failed;
 };
 

@@ -43,7 +43,7 @@ static void read_all(const uint8_t *data, size_t size, bool strict, int version)
                 gotrace_put(w, &g, evs, count);
         }
         if (w != NULL)
-            gotrace_close(w, &g);
+            gotrace_close(w, &g, 0);
     }
     if (got == TRACE_BROKEN && (f.code == E_OK || f.text[0] == '\0'))
         abort();

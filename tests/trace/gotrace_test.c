@@ -126,7 +126,7 @@ static void copy(const char *from, const char *to, const struct gotrace_opts *o)
     size_t count;
     while (trace_next(t, &f, &evs, &count) == TRACE_MORE && f.code == E_OK)
         gotrace_put(w, &f, evs, count);
-    bool ok = gotrace_close(w, &f);
+    bool ok = gotrace_close(w, &f, 0);
     if (!ok || f.code != E_OK)
         printf("%s: %s\n", from, f.text);
     CHECK(ok && f.code == E_OK);
@@ -181,6 +181,6 @@ TEST_CASE(Gotrace, ACoroutineUnderHeader22IsRefused)
     while (trace_next(t, &f, &evs, &count) == TRACE_MORE && gotrace_put(w, &f, evs, count))
         ;
     CHECK(strstr(f.text, "a coroutine needs header 1.23") != NULL);
-    CHECK(!gotrace_close(w, NULL));
+    CHECK(!gotrace_close(w, NULL, 0));
     trace_close(t);
 }

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gmpsim trace: what a recorded Go execution trace says. */
+#include "cli/trace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/alloc.h"
+#include "sim/base/text.h"
+
+struct trace *trace_open_or_die(const char *path, bool strict)
+{
+    struct failure f = {.code = E_OK};
+    struct trace *t = trace_open(&f, path, &(struct trace_opts){.strict = strict});
+    if (t == NULL)
+        cli_fail(&f);
+    return t;
+}
+
+void trace_done_or_die(const char *path, bool whole, const struct failure *f)
+{
+    if (!whole)
+        cli_die(fail_exit_code(f->code), "%s: %s",
+                strcmp(path, "-") == 0 ? "standard input" : text_line(path), f->text);
+}
+
+const char *trace_name_of(const struct totals *t, uint32_t string)
+{
+    return string == TRACE_NO_INDEX ? "(others)" : trace_string(t->trace, string, NULL);
+}
+
+/* ---- goroutines, the busiest first ---- */
+
+static const struct totals *sorting; /* qsort has no argument */
+
+static int64_t busy(const struct goroutine_total *g)
+{
+    return g->ns[SPENT_RUNNING] + g->ns[SPENT_RUNNABLE] + g->ns[SPENT_SYSCALL];
+}
+
+static int busiest_first(const void *a, const void *b)
+{
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    int64_t x = busy(totals_goroutine(sorting, i)), y = busy(totals_goroutine(sorting, k));
+    return x != y ? (x > y ? -1 : 1) : i < k ? -1 : i > k;
+}
+
+uint32_t *trace_goroutines(const struct totals *t, size_t max, size_t *count)
+{
+    uint32_t *list = NULL;
+    size_t n = 0, room = 0;
+    for (uint32_t i = 0; i < t->goroutines; i++) {
+        if (totals_goroutine(t, i) == NULL)
+            continue;
+        if (n == room) {
+            room = room ? room * 2 : 1024;
+            list = x_grow(list, room * sizeof *list);
+        }
+        list[n++] = i;
+    }
+    sorting = t;
+    if (n > 1)
+        qsort(list, n, sizeof *list, busiest_first);
+    *count = n < max ? n : max;
+    return list;
+}
+
+/* ---- info ---- */
+
+/* Which Ps were idle as the trace began is said where they are first used, or at the end of the
+ * first generation: a file can be looked at twice. */
+static void look_ahead(const char *path, struct totals *t)
+{
+    struct trace *first = strcmp(path, "-") == 0 ? NULL : trace_open(NULL, path, NULL);
+    if (first == NULL)
+        return;
+    totals_look_ahead(t, first);
+    trace_close(first);
+}
+
+static int info(const char *path, bool strict, bool json, int64_t rows)
+{
+    static struct totals t;
+    struct failure f = {.code = E_OK};
+    struct trace *trace = trace_open_or_die(path, strict);
+    totals_init(&t, trace);
+    look_ahead(path, &t);
+    trace_done_or_die(path, trace_each(trace, &f, totals_feed, &t), &f);
+    totals_end(&t);
+    (json ? trace_info_json : trace_info_text)(trace, path, &t, rows);
+    totals_release(&t);
+    trace_close(trace);
+    return EXIT_CLEAN;
+}
+
+/* ---- the verb ---- */
+
+static int which_word(const char *const *words, const char *word)
+{
+    for (int i = 0; words[i] != NULL; i++)
+        if (strcmp(words[i], word) == 0)
+            return i;
+    const char *near = cli_nearest(word, words);
+    cli_die(EXIT_USAGE, "trace: no word '%s'%s%s%s", text_line(word),
+            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+int verb_trace(const struct verb *v, int argc, char **argv)
+{
+    enum { INFO, EXPORT, CUT };
+    static const char *const words[] = {"info", "export", "cut", NULL};
+    static struct trace_words w = {.period_ns = 1000000};
+    int64_t rows = 10;
+    bool json = false;
+    const struct opt table[] = {
+        {"json", NULL, "info: as JSON", OPT_FLAG, &json},
+        {"rows", "N", "info: rows of each list (10; JSON: 10000)", OPT_COUNT, &rows},
+        {"strict", NULL, "refuse an incomplete last generation", OPT_FLAG, &w.strict},
+        {"perfetto", "FILE", "export: for ui.perfetto.dev", OPT_TEXT, &w.perfetto},
+        {"csv", "FILE", "export: a line per change of a goroutine", OPT_TEXT, &w.csv},
+        {"jsonl", "FILE", "export: an object per event", OPT_TEXT, &w.jsonl},
+        {"schedtrace", "FILE", "export: lines as of GODEBUG=schedtrace", OPT_TEXT, &w.schedtrace},
+        {"period", "TIME", "export: time between lines of --schedtrace (1ms)", OPT_LENGTH,
+         &w.period_ns},
+        {"from", "TIME", "cut: from here on, since the beginning", OPT_TIME, &w.from_ns},
+        {"to", "TIME", "cut: up to here", OPT_LENGTH, &w.to_ns},
+        {"out", "FILE", "cut: the new trace", OPT_TEXT, &w.out},
+        {"anonymize", NULL, "cut: names of functions, files, tasks, logs become numbers", OPT_FLAG,
+         &w.anonymize},
+        {"header", "N", "cut: write go 1.N trace: 22, 23, 25 or 26 (23)", OPT_COUNT, &w.version},
+        {0},
+    };
+    int first = opts_parse(v, table, argc, argv);
+    opts_want(v, argc, first, 2, 2);
+    int which = which_word(words, argv[first]);
+    const char *path = argv[first + 1];
+    if (which == EXPORT)
+        return trace_export(path, &w);
+    if (which == CUT)
+        return trace_cut(path, &w);
+    return info(path, w.strict, json, json && rows == 10 ? 10000 : rows);
+}
