@@ -233,7 +233,7 @@ static void heap_sort(struct trace *t)
 
 /* ---- generations ---- */
 
-static struct trace_event *put_sync(struct trace *t, int64_t time)
+struct trace_event *trace_sync(struct trace *t, int64_t time)
 {
     struct trace_event *e = trace_put(t, time, TRACE_SYNC);
     e->id = ++t->syncs;
@@ -268,7 +268,7 @@ static bool gen_install(struct trace *t, struct failure *f)
                    g->number);
     if (t->order.initial_gen == 0 && t->nheap > 0)
         t->order.initial_gen = g->number;
-    struct trace_event *e = put_sync(t, gen_time(g, g->min_time));
+    struct trace_event *e = trace_sync(t, gen_time(g, g->min_time));
     e->value = g->number;
     return true;
 }
@@ -286,7 +286,7 @@ static void begin_generation(struct trace *t)
             t->later = f;
         return;
     }
-    put_sync(t, t->last_time);
+    trace_sync(t, t->last_time);
     t->at = AT_END;
 }
 
@@ -400,7 +400,7 @@ static void fill(struct trace *t)
         } else if (t->nheap == 0) {
             t->at = t->later.code == E_OK ? AT_GENERATION : AT_END;
             if (t->at == AT_END)
-                put_sync(t, t->last_time);
+                trace_sync(t, t->last_time);
             return;
         } else if (UNLIKELY(!advance_root(t, &f))) {
             t->later = f;

@@ -399,6 +399,9 @@ static inline struct trace_event *trace_put(struct trace *t, int64_t time, enum 
     return e;
 }
 
+/* A generation begins, or the trace ends. */
+struct trace_event *trace_sync(struct trace *t, int64_t time);
+
 /* ---- v1.c ---- */
 
 /* The whole trace, behind its header. */
