@@ -37,7 +37,7 @@ static int func(const char *name, int nparams, int nregs)
 {
     if (prog.nfuncs > 0)
         funcs[prog.nfuncs - 1].end = prog.ncode;
-    funcs[prog.nfuncs] = (struct func){name, prog.ncode, 0, (uint16_t)nregs, (uint16_t)nparams};
+    funcs[prog.nfuncs] = (struct func){name, prog.ncode, 0, (uint16_t)nregs, (uint16_t)nparams, 0};
     return (int)prog.nfuncs++;
 }
 

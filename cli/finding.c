@@ -45,6 +45,9 @@ void finding_write(const struct finding *x, const char *scenario, const char *pa
 void finding_print(FILE *to, const struct finding *x, const struct shrink_result *shrunk)
 {
     fprintf(to, "%s: %s\n\n%s\n\n", x->world.scenario->name, x->verdict.what, x->verdict.text);
+    if (x->world.scenario->bugs != NULL)
+        fprintf(to, "this is %s the file describes\n\n",
+                x->verdict.known ? "the bug that" : "not the bug that");
     fprintf(to, "%s\n", world_text(&x->world));
     if (shrunk != NULL)
         fprintf(to,
@@ -62,6 +65,8 @@ cJSON *finding_json(const struct finding *x, const struct shrink_result *shrunk)
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, x->fingerprint);
     cJSON_AddStringToObject(j, "verdict", x->verdict.what);
     cJSON_AddStringToObject(j, "text", x->verdict.text);
+    if (x->world.scenario->bugs != NULL)
+        cJSON_AddBoolToObject(j, "known_bug", x->verdict.known);
     cJSON_AddStringToObject(j, "profile", profile_name(x->world.profile.release));
     cJSON_AddNumberToObject(j, "procs", x->world.procs);
     cJSON_AddStringToObject(j, "memory", mm_kind_name(x->world.memory));

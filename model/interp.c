@@ -387,8 +387,9 @@ static enum opres op_timer(struct g *gp, const struct insn *in)
     int64_t d = amount(gp, in->b, in->imm), handle;
     if (in->d >= 0) {
         const int64_t *args = in->c != NOREG ? &regs(gp)[in->c] : NULL;
-        uint32_t nargs = rt->prog->funcs[in->d].nparams;
-        struct timeTimer *t = time_AfterFunc(d, (uint32_t)in->d, args, nargs, -1);
+        const struct func *f = &rt->prog->funcs[in->d];
+        struct timeTimer *t = time_AfterFunc(d, (uint32_t)in->d, args, f->nparams,
+                                             (int32_t)f->group - 1);
         handle = timer_object(t, 0, false);
     } else {
         struct hchan *c;

@@ -119,6 +119,7 @@ struct func {
     const char *name;
     uint32_t entry, end; /* its code */
     uint16_t nregs, nparams;
+    uint32_t group; /* 1 + that of the goroutines in which timers run it; 0: none */
 };
 
 struct select_case {

@@ -419,13 +419,13 @@ static void make_code(struct tp *t, struct program *p, struct pool *pool)
     struct insn *code = pool_alloc(pool, (3 * (size_t)n + 3) * sizeof *code);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = 3 * i;
-        funcs[i] = (struct func){pool_text(pool, t->names.text[i]), at, at + 3, TAPE_REGS, 1};
+        funcs[i] = (struct func){pool_text(pool, t->names.text[i]), at, at + 3, TAPE_REGS, 1, 0};
         code[at] = (struct insn){.op = OP_TAPEBEGIN};
         code[at + 1] = (struct insn){.op = OP_TAPE};
         code[at + 2] = (struct insn){.op = OP_JMP, .d = (int32_t)at + 1};
     }
     uint32_t root = t->root != REC_NONE ? t->func_of[t->root] : 0;
-    funcs[n] = (struct func){"main", 3 * n, 3 * n + 3, 1, 0};
+    funcs[n] = (struct func){"main", 3 * n, 3 * n + 3, 1, 0, 0};
     code[3 * n] = (struct insn){.op = OP_CONST};
     code[3 * n + 1] = (struct insn){.op = OP_CALL, .b = 1, .c = NOREG, .d = (int32_t)root};
     code[3 * n + 2] = (struct insn){.op = OP_RET, .a = NOREG};

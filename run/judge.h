@@ -9,10 +9,13 @@
 /* One complaint per call, without newline. */
 typedef void judge_say(void *arg, const char *text);
 
-/* How many expectations do not hold. Without any, a run must finish. release: of the run's profile.
- */
+/* How many expectations do not hold. Without any, a run must finish. The bug of the file may come,
+ * and has to if it always does. release: of the run's profile. */
 int scenario_check(const struct scenario *s, int release, const struct run_result *r,
                    judge_say *say, void *arg);
+
+/* Is it the bug that the file describes ("bug")? Time is not looked at. */
+bool scenario_is_bug(const struct scenario *s, int release, const struct run_result *r);
 
 /* Of a run with other settings than the file's, about which its numbers say nothing: it must end,
  * or reach its time limit, or end in a way that the file expects of some release. 0 or 1. */

@@ -233,9 +233,9 @@ static const char *group_name(const struct program *p, const struct g *gp, const
 {
     if (isSystemGoroutine(gp))
         return "runtime";
-    return gp->group >= 0 && (uint32_t)gp->group < p->ngroups && gp->goid != 1
-               ? p->groups[gp->group]
-               : func;
+    if (gp->goid == 1)
+        return p->funcs[p->main].name;
+    return gp->group >= 0 && (uint32_t)gp->group < p->ngroups ? p->groups[gp->group] : func;
 }
 
 static struct run_g_kind kind_of(const struct program *p, const struct g *gp)

@@ -105,6 +105,8 @@ void emit_unless(struct cc *c, const struct expr *condition, int label);
 
 /* ---- expect.c ---- */
 const struct expect *compile_expect(struct cc *c, const cJSON *list);
+/* The same with "always". */
+const struct expect *compile_bugs(struct cc *c, const cJSON *list);
 
 /* ---- scenario.c ---- */
 /* A profile or a list of them; gives how many. */

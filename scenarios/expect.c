@@ -260,12 +260,8 @@ static enum expect_virtual compile_virtual(struct cc *c, const cJSON *v)
     return VIRTUAL_NUMBERS;
 }
 
-static struct expect *compile_one(struct cc *c, const cJSON *o)
+static struct expect *compile_one(struct cc *c, const cJSON *o, const char *const *keys)
 {
-    static const char *const keys[] = {
-        "profiles",     "end", "text",  "output",    "order",    "blocked",
-        "counters",     "ps",  "spans", "runq_wait", "makespan", "throttled",
-        "nr_throttled", "why", "sched", "virtual",   NULL};
     const cJSON *v;
     json_want_object(c->doc, o);
     json_keys(c->doc, o, keys);
@@ -288,19 +284,43 @@ static struct expect *compile_one(struct cc *c, const cJSON *o)
     return e;
 }
 
-const struct expect *compile_expect(struct cc *c, const cJSON *list)
+/* One, or a list of them. */
+static const struct expect *compile_list(struct cc *c, const cJSON *list, const char *const *keys)
 {
-    if (list == NULL)
-        return NULL;
     if (cJSON_IsObject(list))
-        return compile_one(c, list);
+        return compile_one(c, list, keys);
     json_want_array(c->doc, list);
     struct expect *first = NULL, **at = &first;
     for (const cJSON *o = list->child; o != NULL; o = o->next) {
-        *at = compile_one(c, o);
+        *at = compile_one(c, o, keys);
         at = &(*at)->next;
     }
     return first;
+}
+
+const struct expect *compile_expect(struct cc *c, const cJSON *list)
+{
+    static const char *const keys[] = {
+        "profiles",     "end", "text",  "output",    "order",    "blocked",
+        "counters",     "ps",  "spans", "runq_wait", "makespan", "throttled",
+        "nr_throttled", "why", "sched", "virtual",   NULL};
+    return list != NULL ? compile_list(c, list, keys) : NULL;
+}
+
+/* What does not depend on how long things take: it has to hold in any schedule that is found. */
+const struct expect *compile_bugs(struct cc *c, const cJSON *list)
+{
+    static const char *const keys[] = {"profiles", "end", "text",   "output", "order",
+                                       "blocked",  "why", "always", NULL};
+    if (list == NULL)
+        return NULL;
+    const cJSON *o = cJSON_IsArray(list) ? list->child : list;
+    if (cJSON_IsArray(list) && o == NULL)
+        json_want(c->doc, list, "a bug at least");
+    const struct expect *bugs = compile_list(c, list, keys);
+    for (; o != NULL; o = cJSON_IsArray(list) ? o->next : NULL)
+        c->s->bug_always |= json_bool_or(c->doc, o, "always", false);
+    return bugs;
 }
 
 bool scenario_expects_output(const struct scenario *s)

@@ -191,7 +191,7 @@ static void compile(struct cc *c)
     static const char *const keys[] = {
         "name",  "why",  "profile", "profiles", "rules",      "procs",
         "host",  "seed", "until",   "objects",  "schedtrace", "scheddetail",
-        "funcs", "main", "expect",  "$schema",  NULL};
+        "funcs", "main", "expect",  "bug",      "$schema", NULL};
     struct json *doc = c->doc;
     struct scenario *s = c->s;
     const cJSON *root = doc->root;
@@ -224,6 +224,7 @@ static void compile(struct cc *c)
     emit_program(c);
     s->program = *build_done(&c->b, (uint32_t)c->main, json_at(doc, NULL));
     s->expects = compile_expect(c, json_member(root, "expect"));
+    s->bugs = compile_bugs(c, json_member(root, "bug"));
 }
 
 static void load(struct json *doc, struct scenario *s)

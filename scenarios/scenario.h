@@ -54,6 +54,8 @@ struct scenario {
     int64_t schedtrace_ns; /* SCHED lines that often; 0: none */
     bool scheddetail;
     const struct expect *expects; /* a list; NULL: finishes */
+    const struct expect *bugs;    /* what some schedules come to; NULL: no bug is known */
+    bool bug_always;              /* every schedule does */
     struct program program;
     const struct cc *compiled; /* the program before it was one (compile.h) */
     struct pool *pool;         /* owns everything above */

@@ -11,7 +11,9 @@ static void emit_after_func(struct cc *c, const struct stmt *s)
     uint8_t t = emit_into(c, s, "timer", KIND(OBJ_TIMER));
     struct drawn d = emit_drawn(c, part_of(s, "after"));
     uint8_t first = emit_callee(c, f);
-    if (c->b.funcs[f->func].nparams == 0)
+    struct func *to = &c->b.funcs[f->func];
+    to->group = (uint32_t)build_group(&c->b, to->name) + 1;
+    if (to->nparams == 0)
         first = NOREG;
     build_op(&c->b, OP_TIMER, t, d.b, first, f->func, d.imm);
 }

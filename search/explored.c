@@ -187,6 +187,7 @@ static void judge(struct explored *x)
     if (scenario_check_any(x->o.scenario, x->o.profile.release, q, complain, v) == 0)
         return;
     v->kind = VERDICT_FINDING;
+    v->known = scenario_is_bug(x->o.scenario, x->o.profile.release, q);
     snprintf(v->what, sizeof v->what, "%s", q->end == END_IDLE ? "hang" : run_verdict(q));
     if (q->end == END_STOPPED)
         snprintf(v->what, sizeof v->what, "not as expected");

@@ -58,6 +58,7 @@ struct verdict {
     enum verdict_kind kind;
     char what[40];   /* "deadlock", "panic", "leak", ... */
     char text[4000]; /* Go's words, or what does not hold */
+    bool known;      /* a finding: it is the bug that the file describes */
 };
 
 struct explored {

@@ -58,8 +58,8 @@ static uint32_t program_of(const uint8_t *data, size_t size, struct insn *code, 
     }
     code[n++] = (struct insn){OP_RET, NOREG, 0, 0, 0, 0};
     uint32_t cut = first + 1 < n ? first + 1 : 0;
-    funcs[0] = (struct func){"first", 0, cut != 0 ? cut : n, 6, 0};
-    funcs[1] = (struct func){"second", cut, n, 6, 1};
+    funcs[0] = (struct func){"first", 0, cut != 0 ? cut : n, 6, 0, 0};
+    funcs[1] = (struct func){"second", cut, n, 6, 1, 0};
     return n;
 }
 

@@ -33,7 +33,7 @@ static void expect(bool ok, const char *text)
 /* ---- one world ---- */
 
 static struct insn stop_code[] = {{OP_RET, NOREG, 0, 0, 0, 0}};
-static struct func stop_func[] = {{"main", 0, 1, 1, 0}};
+static struct func stop_func[] = {{"main", 0, 1, 1, 0, 0}};
 static struct program nothing = {.code = stop_code, .funcs = stop_func, .ncode = 1, .nfuncs = 1};
 
 static void world(int release, int procs, uint64_t seed, void (*m0_runs)(void *))
