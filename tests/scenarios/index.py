@@ -23,6 +23,7 @@ FOLDERS = {
     "gc": "The collector",
     "history": "Releases side by side: what changed, and the number that shows it",
     "everyday": "Everyday shapes",
+    "kernels": "Bugs of known programs, each with its fixed twin: `gmpsim explore FILE` finds them",
 }
 HEAD = """# The scenario library
 
