@@ -84,5 +84,5 @@ struct core {
     bool (*plant)(enum core_plant what, bool quiet);
 };
 
-extern const struct core core_virt, core_traced, core_explore, core_real;
+extern const struct core core_virt, core_traced, core_explore, core_real, core_stress;
 #endif

@@ -41,7 +41,9 @@ struct host_explore {
 
 /* What only real threads know. */
 struct host_threads {
-    bool pin; /* thread i stays on CPU i mod cpus */
+    bool pin;        /* thread i stays on CPU i mod cpus */
+    int plant;       /* host_stress: 1 + enum core_plant, an invariant to break; 0: none */
+    int64_t hang_ns; /* host_stress: CPU time in which something has to happen; 0: 2 s */
 };
 
 /* Zeros are defaults. What a host does not know it leaves alone: whoever takes options from a user
@@ -109,8 +111,9 @@ struct host {
     uint64_t (*ops)(void);
 };
 
-/* host_traced is host_virt with a witness (opts.traced): the same run. */
-extern const struct host host_virt, host_traced, host_explore, host_real;
+/* host_traced is host_virt with a witness (opts.traced): the same run. host_stress is host_real,
+ * disturbed, with the invariants looked at on the way. */
+extern const struct host host_virt, host_traced, host_explore, host_real, host_stress;
 
 /* False: f says why not, and nothing is left open. */
 bool world_open(const struct host *h, struct failure *f, const struct host_opts *o);

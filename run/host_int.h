@@ -16,6 +16,15 @@ enum world_end virt_run_(uint64_t until_ps);
 void virt_stats_(struct host_stats *s);
 const struct world_verdict *virt_verdict_(void);
 
+/* host_real's, which host_stress takes. */
+struct rt_opts;
+void real_prepare_(struct world_opts *o);
+/* ro: what host_opts does not say. */
+bool real_open_with_(struct failure *f, const struct host_opts *o, struct rt_opts ro);
+enum world_end real_run_(uint64_t until_ps);
+void real_stats_(struct host_stats *s);
+bool real_quiet_(void);
+
 extern const struct window window_virt, window_explore, window_real;
 
 #endif

@@ -26,7 +26,7 @@ static void sched_line(void *unused, const char *text, size_t size)
     rt_outside_end();
 }
 
-static void prepare(struct world_opts *o)
+void real_prepare_(struct world_opts *o)
 {
     user = *o;
     o->print = o->print != NULL ? print : NULL;
@@ -37,26 +37,31 @@ static void prepare(struct world_opts *o)
 
 static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
 
-static bool open_real(const struct host *h, struct failure *f, const struct host_opts *o)
+bool real_open_with_(struct failure *f, const struct host_opts *o, struct rt_opts ro)
 {
-    return rt_init(f, &(struct rt_opts){.seed = o->seed,
-                                        .sighandler = h->core->sighandler,
-                                        .memory_max = o->memory_max,
-                                        .cpus = least(o->cpus, rt_cpus()),
-                                        .pin = o->threads != NULL && o->threads->pin,
-                                        .quota_us = o->quota_us,
-                                        .period_us = o->period_us,
-                                        .sink = o->sink,
-                                        .sink_arg = o->sink_arg,
-                                        .records_max = o->sink != NULL ? records_max : 0});
+    ro.seed = o->seed;
+    ro.memory_max = o->memory_max;
+    ro.cpus = least(o->cpus, rt_cpus());
+    ro.pin = o->threads != NULL && o->threads->pin;
+    ro.quota_us = o->quota_us;
+    ro.period_us = o->period_us;
+    ro.sink = o->sink;
+    ro.sink_arg = o->sink_arg;
+    ro.records_max = o->sink != NULL ? records_max : 0;
+    return rt_init(f, &ro);
 }
 
-static enum world_end run(uint64_t until_ps)
+static bool open_real(const struct host *h, struct failure *f, const struct host_opts *o)
+{
+    return real_open_with_(f, o, (struct rt_opts){.sighandler = h->core->sighandler});
+}
+
+enum world_end real_run_(uint64_t until_ps)
 {
     return rt_run(until_ps < no_limit ? (int64_t)(until_ps / 1000) : -1);
 }
 
-static void stats(struct host_stats *s)
+void real_stats_(struct host_stats *s)
 {
     struct rt_stats r;
     rt_stats(&r);
@@ -70,18 +75,18 @@ static void stats(struct host_stats *s)
 }
 
 /* It stands still because its threads were stopped, wherever they were. */
-static bool quiet(void) { return false; }
+bool real_quiet_(void) { return false; }
 
 const struct host host_real = {
     .name = "threads",
     .core = &core_real,
     .window = &window_real,
-    .prepare = prepare,
+    .prepare = real_prepare_,
     .open = open_real,
     .start = rt_start,
-    .run = run,
+    .run = real_run_,
     .close = rt_free,
-    .stats = stats,
+    .stats = real_stats_,
     .verdict = rt_verdict,
-    .quiet = quiet,
+    .quiet = real_quiet_,
 };

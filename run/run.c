@@ -207,7 +207,7 @@ static bool host_refuses(struct failure *f, const struct run_opts *o)
     const char *what = only_virtual(o);
     if (what != NULL)
         return fail(f, E_USAGE, "%s is for virtual time; the host is: %s", what, h->name), true;
-    if (h != &host_real)
+    if (h != &host_real && h != &host_stress)
         return false;
     if (o->traced != NULL)
         return fail(f, E_USAGE, "real threads do not tell their operations one by one"), true;

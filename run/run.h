@@ -69,7 +69,7 @@ struct run {
     uint64_t plant_at;  /* when a plant is tried next, ps */
     const char *broken; /* which invariant was, by such a look */
     bool weakened;      /* a switch is not as its release has it: such a break is a finding */
-    bool deaf; /* records are dropped: there is no memory for what they come to */
+    bool deaf;          /* records are dropped: there is no memory for what they come to */
     bool ended, has_world;
     char text[1 << 16];
 };

@@ -297,6 +297,18 @@ void rt_end_(enum world_end why, int kind, const char *text)
     rt_futex_wake_(&W->why, 1);
 }
 
+void rt_find(int kind, const char *text) { rt_end_(END_FINDING, kind, text); }
+
+void rt_break(const char *text) { rt_end_(END_THROWN, 0, text); }
+
+int64_t rt_cpu_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
 /* On the controlling thread there is no run to end. */
 void rt_throw_(const char *text)
 {
@@ -411,9 +423,26 @@ static bool idle(void)
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+static int64_t longest_pause(void)
+{
+    int64_t ns = rt_recording_ ? MERGE_NS : IDLE_LAST_NS;
+
+    return W->opts.tick != NULL ? least(ns, W->opts.tick_ns) : ns;
+}
+
+static int64_t tick(int64_t last)
+{
+    int64_t now = rt_clock_();
+
+    if (W->opts.tick == NULL || now - last < W->opts.tick_ns)
+        return last;
+    W->opts.tick();
+    return rt_clock_();
+}
+
 static void wait_for_verdict(int64_t deadline)
 {
-    int64_t pause = IDLE_FIRST_NS;
+    int64_t pause = IDLE_FIRST_NS, ticked = rt_clock_();
     uint32_t verdict;
 
     while ((verdict = atomic_load(&W->why)) < 2) {
@@ -425,7 +454,8 @@ static void wait_for_verdict(int64_t deadline)
             rt_end_(END_IDLE, 0, "");
         else
             rt_futex_wait_(&W->why, verdict, deadline < 0 ? pause : least(pause, deadline - now));
-        pause = least(2 * pause, rt_recording_ ? MERGE_NS : IDLE_LAST_NS);
+        pause = least(2 * pause, longest_pause());
+        ticked = tick(ticked);
         if (rt_log_hungry_())
             rt_log_merge_();
     }

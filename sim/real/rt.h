@@ -50,6 +50,8 @@ struct rt_opts {
         *sink; /* takes the records of all threads in the order of time (ties: thread, then
                             order of emission), on the controlling thread, during rt_run */
     void *sink_arg;
+    void (*tick)(void); /* called on the controlling thread about that often; NULL: never */
+    int64_t tick_ns;
     uint64_t records_max; /* on their way at a time; 0: none are made, emit is one branch */
 };
 
@@ -62,6 +64,12 @@ void rt_start(struct hostm *hm, void (*fn)(void *), void *arg);
 /* timeout_ns < 0: no limit. Once per world. */
 enum world_end rt_run(int64_t timeout_ns);
 void rt_free(void);
+/* From a tick: the world ends with this finding, unless it has ended already. */
+void rt_find(int kind, const char *text);
+/* ... as if it had thrown. */
+void rt_break(const char *text);
+/* CPU time of the process so far. */
+int64_t rt_cpu_ns(void);
 
 /* Around code of the embedder that a thread of the world calls (what takes its prints): one thread
  * at a time, and no stop or signal comes in the middle. It must not call a verb. */

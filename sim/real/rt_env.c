@@ -117,6 +117,7 @@ static void make_call(void)
     env.calling = true;
     unlock();
     t.fn(t.arg);
+    atomic_store(&env.thread.place, RT_OUTSIDE);
     lock();
     env.calling = false;
 }

@@ -21,6 +21,8 @@
 /* What a thread is doing, for the search for an idle world. Anything but BLOCKED may run again by
  * itself. */
 enum { RT_AWAKE, RT_BLOCKED };
+/* Where it is, for who makes a world stand still (sim/stress). */
+enum { RT_OUTSIDE, RT_INSIDE, RT_PARKED };
 
 struct rt_chunk;
 /* Records of one writer; the handler of a signal is a writer of its own, so that neither can break
@@ -48,6 +50,7 @@ struct rt_thread {
     volatile sig_atomic_t in_handler;
     _Atomic(bool) cut; /* a signal or a nudge came: level, used up by the next BURST_CUT */
     _Atomic(uint32_t) state;
+    _Atomic(uint32_t) place;
     _Atomic(uint64_t) calls; /* blocking calls entered and left */
     struct rt_log log, handler_log;
     struct rt_thread_stats stats;

@@ -155,6 +155,8 @@ class Json(Case):
         ("doctor", ["doctor"]),
         ("explore", ["explore", "hello.json", "--runs", "10"]),
         ("explore", ["explore", "stuck.json", "--schedule", "x.schedule"]),
+        ("stress", ["stress", "hello.json", "service.json", "--runs", "4"]),
+        ("stress", ["stress", "stuck.json", "--runs", "2"]),
         ("replay", ["replay", "x.schedule"]),
         ("shrink", ["shrink", "x.schedule"]),
         ("scenarios", ["scenarios", "list", "hello.json", "stuck.json"]),

@@ -24,6 +24,7 @@ FOLDERS = {
     "history": "Releases side by side: what changed, and the number that shows it",
     "everyday": "Everyday shapes",
     "kernels": "Bugs of known programs, each with its fixed twin: `gmpsim explore FILE` finds them",
+    "stress": "Programs for `gmpsim stress`, right in every schedule",
 }
 HEAD = """# The scenario library
 
