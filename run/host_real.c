@@ -35,6 +35,8 @@ void real_prepare_(struct world_opts *o)
 
 /* ---- the host ---- */
 
+static struct rt_quota changes[HOST_QUOTAS_MAX]; /* read while the world lives */
+
 static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
 
 bool real_open_with_(struct failure *f, const struct host_opts *o, struct rt_opts ro)
@@ -45,6 +47,11 @@ bool real_open_with_(struct failure *f, const struct host_opts *o, struct rt_opt
     ro.pin = o->threads != NULL && o->threads->pin;
     ro.quota_us = o->quota_us;
     ro.period_us = o->period_us;
+    ro.group = o->quota_us > 0 || o->nquotas > 0;
+    for (uint32_t i = 0; i < o->nquotas && i < HOST_QUOTAS_MAX; i++)
+        changes[i] = (struct rt_quota){o->quotas[i].at_ns, o->quotas[i].quota_us};
+    ro.quotas = changes;
+    ro.nquotas = o->nquotas < HOST_QUOTAS_MAX ? o->nquotas : HOST_QUOTAS_MAX;
     ro.sink = o->sink;
     ro.sink_arg = o->sink_arg;
     ro.records_max = o->sink != NULL ? records_max : 0;
@@ -69,6 +76,9 @@ void real_stats_(struct host_stats *s)
                              .events = r.records,
                              .records_lost = r.records_lost,
                              .record_waits_ps = (uint64_t)r.record_waits_ns * 1000,
+                             .nr_periods = r.nr_periods,
+                             .nr_throttled = r.nr_throttled,
+                             .throttled_ps = r.throttled_ns * 1000,
                              .cpu_ps = (uint64_t)r.cpu_ns * 1000,
                              .threads = (uint32_t)r.threads,
                              .memory = r.memory};

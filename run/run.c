@@ -211,8 +211,6 @@ static bool host_refuses(struct failure *f, const struct run_opts *o)
         return false;
     if (o->traced != NULL)
         return fail(f, E_USAGE, "real threads do not tell their operations one by one"), true;
-    if (o->quota_us > 0 || o->nquotas > 0)
-        return fail(f, E_USAGE, "a CPU quota on real threads wants a cgroup of its own"), true;
     return false;
 }
 

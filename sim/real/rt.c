@@ -440,6 +440,15 @@ static int64_t tick(int64_t last)
     return rt_clock_();
 }
 
+/* When there is something to do at a time. */
+static int64_t until_event(int64_t deadline)
+{
+    int64_t change = rt_group_change_(host_now());
+
+    change = change < INT64_MAX - W->epoch ? change + W->epoch : INT64_MAX;
+    return deadline < 0 ? change : least(deadline, change);
+}
+
 static void wait_for_verdict(int64_t deadline)
 {
     int64_t pause = IDLE_FIRST_NS, ticked = rt_clock_();
@@ -453,7 +462,7 @@ static void wait_for_verdict(int64_t deadline)
         else if (idle())
             rt_end_(END_IDLE, 0, "");
         else
-            rt_futex_wait_(&W->why, verdict, deadline < 0 ? pause : least(pause, deadline - now));
+            rt_futex_wait_(&W->why, verdict, least(pause, until_event(deadline) - now));
         pause = least(2 * pause, longest_pause());
         ticked = tick(ticked);
         if (rt_log_hungry_())
@@ -470,8 +479,10 @@ enum world_end rt_run(int64_t timeout_ns)
     W->epoch = start - 1;
     rt_block_signal_(true);
     rt_env_start_();
+    err = rt_group_enter_() ? 0 : EPERM;
     for (int32_t i = 0; i < n && !err; i++)
         err = launch(&W->threads[i]);
+    rt_group_leave_();
     rt_block_signal_(false);
     if (err)
         rt_end_(END_THROWN, 0, "real host: the system refuses a thread");
@@ -551,7 +562,7 @@ bool rt_init(struct failure *f, const struct rt_opts *opts)
     become(&W->outside);
     rt_burst_calibrate_();
     handle_signal();
-    if (choose_cpus(f) && take_memory(f))
+    if (choose_cpus(f) && take_memory(f) && rt_group_make_(f))
         return true;
     rt_free();
     return false;
@@ -559,6 +570,7 @@ bool rt_init(struct failure *f, const struct rt_opts *opts)
 
 void rt_free(void)
 {
+    rt_group_remove_();
     sigaction(SIGURG, &W->old_sigurg, NULL);
     rt_log_free_();
     rt_env_free_();
@@ -595,5 +607,6 @@ void rt_stats(struct rt_stats *s)
         s->voluntary += t.voluntary;
         s->involuntary += t.involuntary;
     }
+    rt_group_stats_(s);
     rt_log_stats_(s);
 }

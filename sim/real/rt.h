@@ -37,6 +37,11 @@ enum {
     RT_TEXT_MAX = 1 << 16,    /* bytes of a verdict's text that are kept */
 };
 
+/* From this moment on the world has another quota. */
+struct rt_quota {
+    int64_t at_ns, quota_us; /* 0: none */
+};
+
 struct rt_opts {
     uint64_t seed;              /* of host_seed64 */
     void (*sighandler)(void *); /* runs in the signal handler of an M, with its arg; may be NULL */
@@ -44,8 +49,11 @@ struct rt_opts {
     size_t stack_size;          /* of a thread; 0: 256 KiB */
     int32_t cpus; /* run on the first n CPUs of the process's mask; 0: on all of them */
     bool pin;     /* thread i stays on CPU i mod cpus */
-    int64_t quota_us, period_us; /* what host_quota reports; 0: what this machine's cgroup says */
-    int32_t threads_max;         /* created in one world; 0: RT_THREADS_MAX */
+    int64_t quota_us, period_us;   /* what host_quota reports; 0: what this machine's cgroup says */
+    bool group;                    /* the world runs in a cgroup that has that quota */
+    const struct rt_quota *quotas; /* changes of it; the caller's */
+    uint32_t nquotas;
+    int32_t threads_max; /* created in one world; 0: RT_THREADS_MAX */
     event_sink_fn
         *sink; /* takes the records of all threads in the order of time (ties: thread, then
                             order of emission), on the controlling thread, during rt_run */
@@ -85,7 +93,8 @@ struct rt_stats {
     int64_t cpu_ns;   /* CPU time of all its threads */
     uint64_t threads; /* created */
     uint64_t futex_sleeps, futex_wakes, signals, polls;
-    uint64_t voluntary, involuntary; /* context switches */
+    uint64_t voluntary, involuntary;                 /* context switches */
+    uint64_t nr_periods, nr_throttled, throttled_ns; /* of the cgroup */
     uint64_t records, records_lost;
     int64_t record_waits_ns; /* threads waited so long for room for a record, all together */
     size_t memory;           /* bytes host_alloc gave */

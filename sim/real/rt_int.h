@@ -111,6 +111,13 @@ void rt_end_(enum world_end why, int kind, const char *text);
 
 void rt_burst_calibrate_(void);
 
+bool rt_group_make_(struct failure *f);
+bool rt_group_enter_(void);
+void rt_group_leave_(void);
+void rt_group_remove_(void);
+int64_t rt_group_change_(int64_t now_ns);
+void rt_group_stats_(struct rt_stats *s);
+
 bool rt_env_init_(void);
 void rt_env_free_(void);
 void rt_env_start_(void);

@@ -109,15 +109,24 @@ void rt_usleep_(uint32_t us) { sleep_ns((int64_t)us * 1000); }
 
 /* A burst reads the clock in a loop and adds up what passed between two readings. A gap of more
  * than GAP_NS means that the thread was off its CPU, and counts as GAP_NS: user code that is
- * descheduled makes no progress either. Bursts too short for the clock run a counted loop instead.
- */
+ * descheduled makes no progress either. What is left when another reading would be too long, and
+ * bursts that are shorter, run a counted loop; what a loop takes is measured in the shape in which
+ * it runs then, short and between readings of the clock, and again while bursts go on: a CPU
+ * changes its speed. */
 
-enum { GAP_NS = 10000, CALIBRATE_LOOPS = 20000, CALIBRATE_ROUNDS = 5 };
+enum {
+    GAP_NS = 10000,
+    LAST_READINGS = 3, /* so many readings before the end the clock is no longer asked */
+    PROBE_LOOPS = 400,
+    PROBES = 64,
+    PROBE_EVERY_NS = 20000000
+};
 
-static int64_t clock_cost_ns; /* of one reading */
-static int64_t loops_per_1024ns;
+static int64_t clock_cost_ns;             /* of one reading */
+static _Atomic(int64_t) loops_per_1024ns; /* of the counted loop */
+static _Atomic(int64_t) probe_at_ns;      /* when it is measured again */
 
-static void count_down(int64_t loops)
+static __attribute__((noinline)) void count_down(int64_t loops)
 {
     for (int64_t i = 0; i < loops; i++)
         __asm__ volatile("" ::: "memory");
@@ -127,8 +136,8 @@ static int64_t time_of_loops(void)
 {
     int64_t start = rt_clock_();
 
-    count_down(CALIBRATE_LOOPS);
-    return rt_clock_() - start;
+    count_down(PROBE_LOOPS);
+    return rt_clock_() - start - clock_cost_ns;
 }
 
 static int64_t time_of_clock(void)
@@ -140,26 +149,49 @@ static int64_t time_of_clock(void)
     return (rt_clock_() - start) / 65;
 }
 
-/* The smallest of some readings: the machine was ours then. */
-static int64_t best_of(int64_t (*measure)(void))
+/* The smaller quartile of some readings: the machine was ours then, and no single reading that the
+ * clock made too short decides. */
+static int64_t good_of(int64_t (*measure)(void), int64_t *ns)
 {
-    int64_t best = INT64_MAX;
+    for (int i = 0; i < PROBES; i++) {
+        int64_t x = measure();
+        int k = i;
 
-    for (int i = 0; i < CALIBRATE_ROUNDS; i++) {
-        int64_t ns = measure();
-
-        if (ns < best)
-            best = ns;
+        for (; k > 0 && ns[k - 1] > x; k--)
+            ns[k] = ns[k - 1];
+        ns[k] = x;
     }
-    return best > 0 ? best : 1;
+    return ns[PROBES / 4] > 0 ? ns[PROBES / 4] : 1;
+}
+
+static void measure_loops(void)
+{
+    int64_t ns[PROBES], took = good_of(time_of_loops, ns);
+
+    atomic_store_explicit(&loops_per_1024ns, PROBE_LOOPS * 1024 / took, memory_order_relaxed);
 }
 
 void rt_burst_calibrate_(void)
 {
-    if (clock_cost_ns)
+    int64_t ns[PROBES];
+
+    clock_cost_ns = good_of(time_of_clock, ns);
+    measure_loops();
+    atomic_store(&probe_at_ns, rt_clock_() + PROBE_EVERY_NS);
+}
+
+/* Now and then, as a part of a long burst: one reading of the quartile's kind. */
+static void measure_again(int64_t now)
+{
+    int64_t due = atomic_load_explicit(&probe_at_ns, memory_order_relaxed), took, old, new;
+
+    if (now < due || !atomic_compare_exchange_strong(&probe_at_ns, &due, now + PROBE_EVERY_NS))
         return;
-    loops_per_1024ns = (int64_t)CALIBRATE_LOOPS * 1024 / best_of(time_of_loops);
-    clock_cost_ns = best_of(time_of_clock);
+    took = time_of_loops();
+    old = atomic_load_explicit(&loops_per_1024ns, memory_order_relaxed);
+    new = took > 0 ? PROBE_LOOPS * 1024 / took : old;
+    if (new > old / 2 && new < old * 2) /* else it was interrupted */
+        atomic_store_explicit(&loops_per_1024ns, (7 * old + new) / 8, memory_order_relaxed);
 }
 
 static bool take_cut(struct rt_thread *t)
@@ -167,19 +199,27 @@ static bool take_cut(struct rt_thread *t)
     return atomic_load_explicit(&t->cut, memory_order_relaxed) && atomic_exchange(&t->cut, false);
 }
 
+static void run_by_count(int64_t ns)
+{
+    if (ns > 0)
+        count_down(ns * atomic_load_explicit(&loops_per_1024ns, memory_order_relaxed) / 1024);
+}
+
 static int64_t run_by_clock(struct rt_thread *t, int64_t ns, bool cut)
 {
-    int64_t last = rt_clock_();
-    int64_t ran = clock_cost_ns;
+    int64_t last = rt_clock_(), ran = 2 * clock_cost_ns,
+            enough = ns - LAST_READINGS * clock_cost_ns;
 
-    while (ran < ns) {
+    measure_again(last);
+    while (ran < enough) {
         int64_t now = rt_clock_();
 
         ran += now - last < GAP_NS ? now - last : GAP_NS;
         last = now;
-        if (cut && ran < ns && take_cut(t))
+        if (cut && ran < enough && take_cut(t))
             return ns - ran;
     }
+    run_by_count(ns - ran);
     return 0;
 }
 
@@ -191,9 +231,9 @@ int64_t rt_burst_(int64_t ns, enum burst_how how)
         return 0;
     if (how == BURST_CUT && take_cut(t))
         return ns;
-    if (ns >= 4 * clock_cost_ns)
+    if (ns >= 2 * LAST_READINGS * clock_cost_ns)
         return run_by_clock(t, ns, how == BURST_CUT);
-    count_down(ns * loops_per_1024ns / 1024);
+    run_by_count(ns);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -194,6 +195,54 @@ TEST_CASE(Records, AHandlerMayEmitInTheMiddleOfAnEmit)
     CHECK(!x.torn);
     CHECK(!x.disorder);
     rt_free();
+}
+
+/* ---- bursts ---- */
+
+static int64_t thread_cpu_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+enum { BURST_TRIES = 200 };
+static struct {
+    int64_t ns, best; /* of a burst; the CPU time that came nearest */
+} wanted;
+
+static int64_t distance(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
+
+/* On a busy machine most tries are disturbed. One that is not says what a burst is. */
+static void measure_bursts(void *arg)
+{
+    int32_t n = wanted.ns < 1000000 ? (int32_t)(1000000 / wanted.ns) : 1;
+
+    (void)arg;
+    for (int i = 0; i < BURST_TRIES && distance(wanted.best, wanted.ns) * 100 > wanted.ns; i++) {
+        int64_t start = thread_cpu_ns();
+
+        for (int32_t k = 0; k < n; k++)
+            burst(wanted.ns, BURST_WHOLE);
+        int64_t took = (thread_cpu_ns() - start) / n;
+        if (distance(took, wanted.ns) < distance(wanted.best, wanted.ns))
+            wanted.best = took;
+    }
+}
+
+TEST_CASE(Burst, IsAsLongAsItSaysInCpuTime)
+{
+    static const int64_t lengths[] = {1000, 20000, 100000, 10000000};
+
+    for (int i = 0; i < 4; i++) {
+        wanted.ns = lengths[i];
+        wanted.best = 0;
+        begin(NULL);
+        CHECK_EQ(run(measure_bursts, 1), END_IDLE);
+        rt_free();
+        CHECK_LE(distance(wanted.best, wanted.ns) * 50, wanted.ns); /* 2 % */
+    }
 }
 
 /* ---- CPUs ---- */
