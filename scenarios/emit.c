@@ -98,7 +98,7 @@ static struct insn empty(enum op op)
     const struct op_info *o = &op_infos[op];
     const uint8_t none = NOREG;
     struct insn in = {.op = (uint8_t)op};
-    in.a = o->a == RX || o->a == RO ? none : 0;
+    in.a = o->a == RX || o->a == RO || o->a == RW ? none : 0;
     in.b = o->b == RX || o->b == RO ? none : 0;
     in.c = o->c == RX || o->c == RO ? none : 0;
     in.d = o->d == D_DO || o->d == D_SO || o->d == D_FO ? -1 : 0;

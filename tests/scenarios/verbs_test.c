@@ -251,6 +251,17 @@ TEST_CASE(Timers, BodiesInPlace)
         "1 2 3\ntwo 1 7\n");
 }
 
+/* Nobody's name may get what nobody wants. */
+TEST_CASE(Verbs, ResultsThatNobodyWants)
+{
+    outputs("\"p\": \"pool\"", "",
+            "{\"set\": \"a\", \"value\": 7}, {\"after\": \"1ms\"}, {\"pool_put\": \"p\", "
+            "\"value\": 3}, "
+            "{\"pool_get\": \"p\"}, {\"pool_get\": \"p\"}, {\"print\": \"%d\", \"args\": [\"a\"]}",
+            "7\n");
+    outputs("", "", "{\"after\": \"1ms\"}, {\"print\": \"ok\"}", "ok\n");
+}
+
 TEST_CASE(Timers, TheirChannelHasALength)
 {
     outputs("", "",
