@@ -67,6 +67,8 @@ static void to_outputs(void *arg, const struct event_rec *recs, size_t count)
         export_sink(out->jsonl, recs, count);
     if (out->chrome != NULL)
         export_sink(out->chrome, recs, count);
+    if (out->gotrace != NULL)
+        simtrace_sink(out->gotrace, recs, count);
     if (out->progress != NULL)
         progress_sink(out->progress, recs, count);
 }
@@ -103,7 +105,8 @@ bool run_recorded(struct failure *f, struct run *r, const struct machine *m,
     struct run_opts with = *o;
     if (out->db != NULL && (*id = begin(f, m, o, out->db, out->summary)) == 0)
         return false;
-    if (out->db != NULL || out->jsonl != NULL || out->chrome != NULL || out->progress != NULL)
+    if (out->db != NULL || out->jsonl != NULL || out->chrome != NULL || out->gotrace != NULL ||
+        out->progress != NULL)
         with.sink = to_outputs;
     with.arg = out;
     if (out->db == NULL)

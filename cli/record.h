@@ -6,6 +6,7 @@
 
 #include "cli/machine.h"
 #include "cli/progress.h"
+#include "replay/simtrace.h"
 #include "store/export.h"
 #include "store/store.h"
 
@@ -14,6 +15,7 @@ struct outputs {
     struct store *db;
     bool summary; /* db: no rows per record */
     struct export *jsonl, *chrome;
+    struct simtrace *gotrace;
     struct progress_run *progress;
 };
 

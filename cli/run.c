@@ -19,7 +19,8 @@ struct run_args {
     struct run_opts o;
     int64_t runs, schedtrace_ns;
     const char *explain, *plant;
-    const char *db_path, *jsonl_path, *chrome_path;
+    const char *db_path, *jsonl_path, *chrome_path, *gotrace_path;
+    uint64_t end_ps; /* of the run */
     struct outputs out;
     struct progress_run progress;
     bool prints, json, scheddetail, trace_ops, step;
@@ -105,6 +106,7 @@ static int one(struct run_args *a, cJSON *list)
     if (!run_recorded(&f, &r, &a->m, &a->o, &a->out, &id))
         cli_fail(&f);
     progress_end(&a->progress.p);
+    a->end_ps = r.result.now_ps;
     complaints_of(a->m.scenario, &a->o, &r.result, &c);
     if (a->out.db != NULL && !store_finish(a->out.db, &f, &r.result, c.text))
         cli_fail(&f);
@@ -165,8 +167,12 @@ static void open_outputs(struct run_args *a)
         cli_fail(&f);
     if (a->json && a->jsonl_path != NULL && strcmp(a->jsonl_path, "-") == 0)
         cli_die(EXIT_USAGE, "--json and --jsonl - both want standard output");
-    if (a->runs > 1 && (a->jsonl_path != NULL || a->chrome_path != NULL))
-        cli_die(EXIT_USAGE, "--jsonl and --perfetto hold one run: --runs 1");
+    if (a->runs > 1 && (a->jsonl_path != NULL || a->chrome_path != NULL || a->gotrace_path != NULL))
+        cli_die(EXIT_USAGE, "--jsonl, --perfetto and --gotrace hold one run: --runs 1");
+    if (a->gotrace_path != NULL &&
+        (a->out.gotrace = simtrace_open(&f, a->gotrace_path, program, a->m.file, a->o.procs, 0)) ==
+            NULL)
+        cli_fail(&f);
     if (a->jsonl_path != NULL &&
         (a->out.jsonl = export_open(&f, a->jsonl_path, EXPORT_JSONL, program)) == NULL)
         cli_fail(&f);
@@ -179,7 +185,8 @@ static void close_outputs(struct run_args *a)
 {
     struct failure f = {0};
     store_close(a->out.db);
-    if (!export_close(a->out.jsonl, &f) || !export_close(a->out.chrome, &f))
+    if (!export_close(a->out.jsonl, &f) || !export_close(a->out.chrome, &f) ||
+        !simtrace_close(a->out.gotrace, &f, a->end_ps))
         cli_fail(&f);
 }
 
@@ -255,6 +262,7 @@ int verb_run(const struct verb *v, int argc, char **argv)
          &a.db_path},
         {"jsonl", "FILE", "records as JSON lines; - is standard output", OPT_TEXT, &a.jsonl_path},
         {"perfetto", "FILE", "records for ui.perfetto.dev (Chrome JSON)", OPT_TEXT, &a.chrome_path},
+        {"gotrace", "FILE", "a Go execution trace, for go tool trace", OPT_TEXT, &a.gotrace_path},
         {"schedtrace", "TIME", "SCHED lines as GODEBUG=schedtrace prints them, on stderr",
          OPT_LENGTH, &a.schedtrace_ns},
         {"scheddetail", NULL, "... with GODEBUG=scheddetail=1", OPT_FLAG, &a.scheddetail},
