@@ -77,12 +77,12 @@ static void run_emit(void *arg)
     static struct event_log l;
     static uint64_t sum;
     new_world();
-    event_log_init(&l, &arena);
+    event_log_init(&l, &arena, NULL);
     if (arg)
-        event_log_sink(&l, &arena, sink, &sum, EVENT_BATCH_COUNT);
+        event_log_sink(&l, sink, &sum, EVENT_BATCH_COUNT);
     bench_begin();
     for (uint64_t i = 0; i < OPS; i++) {
-        event_emit(&l, i % 2 ? EV_RUNQ_PUT : EV_RUNQ_GET, i, event_who(1, 2), (uint32_t)i, i, 3, 4);
+        event_emit(&l, i % 2 ? EV_MARK : EV_SPAN_BEGIN, i, event_who(1, 2), (uint32_t)i, i, 3, 4);
         bench_keep(l.next);
     }
     bench_end(OPS);

@@ -46,10 +46,10 @@ static void emit_records(void *arg)
     struct event_log log;
     if (arena_init(&arena, 16 << 20, 0, &f) != 0)
         die(f.text);
-    event_log_init(&log, &arena);
+    event_log_init(&log, &arena, NULL);
     seen = 0;
     if (l->sink != NULL)
-        event_log_sink(&log, &arena, l->sink, NULL, 0);
+        event_log_sink(&log, l->sink, NULL, 0);
     bench_begin();
     for (uint64_t i = 0; i < RECORDS; i++) {
         event_emit(&log, EV_G_START, i, event_who(1, 2), 3, i, 4, 5);

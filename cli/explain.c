@@ -7,6 +7,7 @@
 
 #include "run/analysis.h"
 #include "sim/base/alloc.h"
+#include "sim/base/event_get.h"
 #include "sim/base/text.h"
 
 enum { NS = 1000, OTHERS_MAX = 6, PAUSES_MAX = 3, LINES_MAX = 400, MS_MAX = UINT16_MAX + 1 };
@@ -17,7 +18,7 @@ struct found {
     const struct program *program;
     uint32_t span;
     struct map open; /* key -> begin in ns, goroutine (a) */
-    uint64_t last_key;
+    uint64_t since;
     bool any;
     uint64_t begin, end; /* ns */
     uint64_t key;
@@ -26,17 +27,10 @@ struct found {
 
 static void find_begin(struct found *f, const struct event_rec *r)
 {
-    struct map_slot *s;
-    if (r->c == 1) { /* it began earlier, at time a */
-        s = map_find(&f->open, f->last_key, 0);
-        if (s != NULL)
-            s->at = r->a;
-        return;
-    }
-    s = map_put(&f->open, r->a, 0);
-    s->at = r->time / NS;
+    struct map_slot *s = map_put(&f->open, r->a, 0);
+    s->at = f->since != 0 ? f->since : r->time / NS;
     s->a = r->g;
-    f->last_key = r->a;
+    f->since = 0;
 }
 
 static void find_end(struct found *f, const struct event_rec *r)
@@ -59,7 +53,9 @@ static void find_sink(void *arg, const struct event_rec *recs, size_t count)
 {
     struct found *f = arg;
     for (size_t i = 0; i < count; i++) {
-        if (recs[i].type == EV_SPAN_BEGIN && recs[i].b == f->span)
+        if (recs[i].type == EV_SPAN_SINCE)
+            f->since = recs[i].a;
+        else if (recs[i].type == EV_SPAN_BEGIN && recs[i].b == f->span)
             find_begin(f, &recs[i]);
         else if (recs[i].type == EV_SPAN_END && recs[i].b == f->span)
             find_end(f, &recs[i]);
@@ -83,7 +79,6 @@ struct pause {         /* our P was throttled */
     uint64_t from, to; /* ps */
 };
 
-enum { WHY_SPINNING = 1 }; /* of EV_M_CREATE: to look for work, MSTART_SPINNING */
 enum m_state { M_OTHER, M_MADE, M_LOOKS };
 
 /* Why nobody else took it while it was runnable, as far as records tell. */
@@ -341,22 +336,23 @@ static void of_ours(struct watch *w, const struct event_rec *r)
     case EV_G_START: turn(w, r, RUNNING); break;
     case EV_G_PARK:
         turn(w, r, WAITING);
-        w->reason = r->c;
+        w->reason = (uint16_t)get_g_park(r).reason;
         break;
     case EV_G_READY:
-        w->by = r->b;
+        w->by = get_g_ready(r).by.id;
         turn(w, r, RUNNABLE);
-        w->thieves.next = r->c == 1;
+        w->thieves.next = get_g_ready(r).place == EV_place_runnext;
         break;
     case EV_G_GOSCHED:
     case EV_G_PREEMPT:
         turn(w, r, RUNNABLE);
-        w->global = true;
+        w->global = (r->type == EV_G_GOSCHED ? get_g_gosched(r).place : get_g_preempt(r).place) ==
+                    EV_place_global;
         break;
     case EV_G_SYSCALL_ENTER: turn(w, r, SYSCALL); break;
     case EV_G_SYSCALL_EXIT:
-        turn(w, r, r->c != 0 ? RUNNING : RUNNABLE);
-        w->global = r->c == 0;
+        turn(w, r, get_g_syscall_exit(r).place == EV_place_none ? RUNNING : RUNNABLE);
+        w->global = get_g_syscall_exit(r).place == EV_place_global;
         break;
     case EV_G_EXIT: turn(w, r, UNKNOWN); break;
     default: break;
@@ -375,7 +371,7 @@ static void resized(struct watch *w, uint32_t from, uint32_t to, uint64_t now)
 static void of_lanes(struct watch *w, const struct event_rec *r)
 {
     if (r->type == EV_P_RESIZE)
-        resized(w, r->b, r->c, r->time);
+        resized(w, get_p_resize(r).from, get_p_resize(r).to, r->time);
     if (r->p == EVENT_NO_P)
         return;
     switch ((enum event_type)r->type) {
@@ -406,7 +402,8 @@ static void of_lanes(struct watch *w, const struct event_rec *r)
         uint32_t g = lane(w, r->p)->g;
         lane_stops(w, r->p, r->time);
         lane(w, r->p)->g = g;
-        lane(w, r->p)->off_cpu = r->type == EV_HOST_OFF_CPU && r->b != 0;
+        lane(w, r->p)->off_cpu = r->type == EV_HOST_OFF_CPU &&
+                                 get_host_off_cpu(r).why == EV_off_taken;
         break;
     }
     default: break;
@@ -427,7 +424,10 @@ static void m_is(struct watch *w, uint16_t m, enum m_state state)
 static void of_ms(struct watch *w, const struct event_rec *r)
 {
     switch ((enum event_type)r->type) {
-    case EV_M_CREATE: m_is(w, (uint16_t)r->a, r->c == WHY_SPINNING ? M_MADE : M_OTHER); break;
+    case EV_M_CREATE:
+        m_is(w, get_m_create(r).new_m.id,
+             get_m_create(r).why == EV_thread_spinning ? M_MADE : M_OTHER);
+        break;
     case EV_P_START:
         if (w->ms[r->m] == M_MADE)
             m_is(w, r->m, M_LOOKS);
@@ -445,7 +445,8 @@ static void of_ms(struct watch *w, const struct event_rec *r)
 /* Another G in runnext of our P puts ours into the ring. */
 static void of_runnext(struct watch *w, const struct event_rec *r)
 {
-    bool next = r->type == EV_G_CREATE || (r->type == EV_G_READY && r->c == 1);
+    bool next = r->type == EV_G_CREATE ||
+                (r->type == EV_G_READY && get_g_ready(r).place == EV_place_runnext);
     if (next && r->g != w->g && r->p == w->p)
         w->thieves.next = false;
 }

@@ -204,7 +204,8 @@ static int worse(int a, int b) { return a > b ? a : b; }
 
 static void listen(struct run_args *a)
 {
-    static const struct traced_to to_lines = {.op = print_op, .event = print_event};
+    static const struct traced_to to_lines = {
+        .op = print_op, .event = print_event, .in_order = true};
     if (a->trace_ops)
         a->o.traced = &to_lines;
     progress_begin(&a->progress.p, GMPSIM_NAME " run");

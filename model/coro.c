@@ -46,7 +46,7 @@ static void coroswitch_m(struct g *gp)
         gp = NULL;
     } else {
         gp->waitreason = waitReasonCoroutine;
-        emit(EV_G_PARK, gp->goid, 0, 0, waitReasonCoroutine);
+        ev_g_park(rec_g(gp), gp->pc, EV_wait_Coroutine);
         if (!a_cas(&gp->atomicstatus, Grunning, Gwaiting))
             casgstatus(gp, Grunning, Gwaiting);
         a_store_rlx(&gp->m, (struct m *)NULL);
@@ -54,7 +54,8 @@ static void coroswitch_m(struct g *gp)
     struct g *next = coro_swap(c, gp);
     a_store_rlx(&mp->curg, next);
     a_store_rlx(&next->m, mp);
-    emit(EV_G_START, next->goid, 0, 0, 1);
+    mp->since = host_now();
+    ev_g_start(rec_g(next), 0, /*inherits_slice*/ true);
     if (!a_cas(&next->atomicstatus, Gwaiting, Grunning)) {
         casgstatus(next, Gwaiting, Grunnable);
         runq_own(next);
@@ -94,7 +95,7 @@ static enum opres op_coronew(struct g *gp, const struct insn *in)
     g_start_at(self, (uint32_t)in->d, regs(gp) + in->b, in->c);
     push_step(self, STEP_coroStart);
     g_ext(self)->coro = c;
-    emit(EV_G_CREATE, self->goid, (uint64_t)in->d, (uint32_t)gp->goid, 2);
+    ev_g_create(rec_g(self), in->d, self->group, rec_g(gp), EV_born_coroutine, EV_place_none);
     a_init(&c->gp, self);
     if (mp->lockedExt + mp->lockedInt != 0) {
         c->mp = mp;

@@ -128,7 +128,7 @@ static void needm(struct m *mp, struct g *gp)
     a_add(&sched->ngsys, -1);
     if (prof->sys_block_on_exit)
         addGSyscallNoP(mp);
-    emit(EV_G_CREATE, gp->goid, (uint64_t)gp->func, 0, 3);
+    ev_g_create(rec_g(gp), gp->func, gp->group, rec_g(NULL), EV_born_foreign, EV_place_none);
 }
 
 /* proc.go dropm. The P, if nobody took it yet, stays with the M as in any system call. */
@@ -234,7 +234,7 @@ static enum opres cgo_foreign(struct g *gp, uint32_t func, int64_t ns, const int
     if (foreign->signalg == NULL) { /* has no thread yet */
         foreign->signalg = extra;
         mp->counters[C_threads]++;
-        emit(EV_M_CREATE, 0, (uint64_t)foreign->id, 0, MSTART_EXTRA);
+        ev_m_create(EV_thread_extra, rec_m(foreign));
         newosproc(&foreign->host, foreign_main, foreign);
     } else {
         notewakeup(&foreign->park);

@@ -21,7 +21,6 @@
 #include "stw.h"
 
 enum { SPAN_BYTES = 8192, SWEEP_BATCH = 10 };
-enum { STW_SWEEP_TERM = 2, STW_MARK_TERM = 3 };
 
 static void gc_init(void)
 {
@@ -240,7 +239,7 @@ static enum opres step_gcWorld(struct g *gp)
 static enum opres step_gcStartStop(struct g *gp)
 {
     struct gcController *c = &rt->gc;
-    stopTheWorldWithSema(STW_SWEEP_TERM, /*pseudo_wait*/ false);
+    stopTheWorldWithSema(EV_stw_sweep_term, /*pseudo_wait*/ false);
     finishsweep_m();
     poolCleanup();
     leaks_start();
@@ -250,10 +249,10 @@ static enum opres step_gcStartStop(struct g *gp)
     if (c->mode != gcBackgroundMode)
         schedEnableUser(false);
     c->phase = GCmark;
-    emit(EV_GC_PHASE, gp->goid, a_peek(&c->cycles), 0, GCmark);
+    ev_gc_phase(rec_g(gp), a_peek(&c->cycles), EV_gcphase_mark);
     a_store(&c->blackenEnabled, 1);
     struct m *mp = acquirem();
-    startTheWorldWithSema(STW_SWEEP_TERM);
+    startTheWorldWithSema(EV_stw_sweep_term);
     if (prof->gcsema)
         semrelease(&rt->worldsema);
     releasem(mp);
@@ -363,7 +362,7 @@ static void flush_mcache(struct p *pp)
 static enum opres mark_again(struct g *gp)
 {
     getm()->preemptoff = NULL;
-    startTheWorldWithSema(STW_MARK_TERM);
+    startTheWorldWithSema(EV_stw_mark_term);
     semrelease(&rt->worldsema);
     push_step(gp, STEP_markDone);
     return OP_DONE;
@@ -375,7 +374,7 @@ static enum opres step_markTerm(struct g *gp)
     struct gcController *c = &rt->gc;
     ragged_barrier(gp, flush_nothing, waitReasonGCMarkTermination);
     getm()->preemptoff = "gcing";
-    stopTheWorldWithSema(STW_MARK_TERM, /*pseudo_wait*/ false);
+    stopTheWorldWithSema(EV_stw_mark_term, /*pseudo_wait*/ false);
     if (leaks_more())
         return mark_again(gp);
     c->leak_enabled = false;
@@ -384,7 +383,7 @@ static enum opres step_markTerm(struct g *gp)
     semrelease(&c->markDoneSema);
     schedEnableUser(true);
     c->phase = GCmarktermination;
-    emit(EV_GC_PHASE, gp->goid, a_peek(&c->cycles), 0, GCmarktermination);
+    ev_gc_phase(rec_g(gp), a_peek(&c->cycles), EV_gcphase_termination);
     casGToWaiting(gp, Grunning, waitReasonGarbageCollection);
     count_marked();
     specials_unsweep();
@@ -392,7 +391,7 @@ static enum opres step_markTerm(struct g *gp)
     gcSweep();
     casgstatus(gp, Gwaiting, Grunning);
     getm()->preemptoff = NULL;
-    emit(EV_GC_PHASE, gp->goid, a_peek(&c->cycles), 0, GCoff);
+    ev_gc_phase(rec_g(gp), a_peek(&c->cycles), EV_gcphase_off);
     int64_t now = nanotime();
     a_store(&c->last_gc, now > 0 ? now : 1);
     lock(&c->sweepWaiters);
@@ -400,7 +399,7 @@ static enum opres step_markTerm(struct g *gp)
     unlock(&c->sweepWaiters);
     /* Until the Ps' caches are swept, sweeping is not over. */
     bool barrier = rt->fin != NULL && sweep_begin(rt->fin);
-    startTheWorldWithSema(STW_MARK_TERM);
+    startTheWorldWithSema(EV_stw_mark_term);
     if (prof->foreachp_pseudo_wait)
         ragged_barrier(gp, flush_mcache, waitReasonForEachP);
     else

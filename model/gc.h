@@ -15,6 +15,7 @@
 
 enum gcphase { GCoff, GCmark, GCmarktermination };
 enum gcMarkWorkerMode { gcNotWorker, gcDedicated, gcFractional, gcIdle };
+_Static_assert((int)gcIdle == (int)EV_gcmode_idle, "as records name them");
 enum gcMode { gcBackgroundMode, gcForceMode, gcForceBlockMode };
 enum gcTrigger { gcTriggerHeap, gcTriggerTime, gcTriggerCycle };
 

@@ -233,8 +233,7 @@ static COLD struct g *gc_findRunnableWorker(struct p *pp, int64_t *now)
         gp = choose_worker(pp, *now != 0 ? *now : nanotime());
     if (gp == NULL)
         return NULL;
-    casgstatus(gp, Gwaiting, Grunnable);
-    made_runnable(gp);
+    claim_waiting(gp);
     return gp;
 }
 

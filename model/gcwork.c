@@ -250,8 +250,10 @@ static void give_ring_one_by_one(struct p *pp)
 {
     bool inherit;
     lock(&sched->lock);
-    for (struct g *gp = runqget(pp, &inherit); gp != NULL; gp = runqget(pp, &inherit))
+    for (struct g *gp = runqget(pp, &inherit); gp != NULL; gp = runqget(pp, &inherit)) {
+        moved(gp, pp, EV_place_global);
         globrunqput(gp);
+    }
     unlock(&sched->lock);
 }
 
@@ -265,6 +267,7 @@ static void give_ring_away(struct p *pp)
     struct gQueue q = runqdrain(pp);
     if (gQueue_empty(&q))
         return;
+    moved_all(&q, pp, EV_place_global);
     lock(&sched->lock);
     globrunqputbatch(&q);
     unlock(&sched->lock);
@@ -289,7 +292,7 @@ static bool worker_body(struct g *gp, struct p *pp)
     }
     casgstatus(gp, Gwaiting, Grunning);
     int64_t took = nanotime() - pp->gc.workerStart;
-    emit(EV_GC_WORKER, gp->goid, (uint64_t)took, 0, mode);
+    ev_gc_worker(rec_g(gp), (uint64_t)took, (enum ev_gcmode)mode);
     markWorkerStop(mode);
     if (mode == gcFractional)
         pp->gc.fractionalTime += took;
@@ -318,6 +321,7 @@ static void bound_worker_dismiss(struct p *pp)
         return;
     casgstatus(gp, Gwaiting, Grunnable);
     made_runnable(gp);
+    ev_g_ready(rec_g(gp), rec_curg(getm()), EV_place_global);
     globrunqput(gp);
     a_store_rlx(&pp->gc.bgWorker, (struct g *)NULL);
 }
@@ -424,6 +428,7 @@ static bool gcParkAssist(struct g *gp, enum opres *r)
 static bool assist_mark(struct g *gp, int64_t scan_work, int64_t ratio)
 {
     int64_t start = host_now(), done = 0;
+    ev_gc_assist_begin(rec_g(gp));
     gcBeginWork();
     casGToWaiting(gp, Grunning, waitReasonGCAssistMarking);
     while (done < scan_work && !a_load_rlx(&gp->preempt)) {
@@ -438,7 +443,7 @@ static bool assist_mark(struct g *gp, int64_t scan_work, int64_t ratio)
     casgstatus(gp, Gwaiting, Grunning);
     int64_t paid = 1 + (ratio > 0 ? mul_div(done, RATIO_ONE, ratio) : done);
     gp->gcAssistBytes += (int32_t)(paid < ASSIST_MAX ? paid : ASSIST_MAX);
-    emit(EV_GC_ASSIST, gp->goid, (uint64_t)(host_now() - start), 0, 0);
+    ev_gc_assist_end(rec_g(gp), (uint64_t)(host_now() - start));
     getm()->counters[C_assists]++;
     return gcEndWork();
 }

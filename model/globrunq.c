@@ -72,6 +72,7 @@ static struct g *globrunqgetbatch(struct p *pp, struct gQueue *rest)
     struct g *gp = globrunq_pop();
     while (--n > 0) {
         struct g *more = globrunq_pop();
+        moved(more, pp, EV_place_ring);
         if (prof->grq_batch_unlocked)
             gQueue_pushBack(rest, more);
         else

@@ -40,8 +40,6 @@ static int32_t defaultGOMAXPROCS(void)
     return godebug_25(prof->container_max_procs) ? quota_procs(procs) : procs;
 }
 
-enum { STW_GOMAXPROCS = 1, STW_READ_MEM = 4 };
-
 /* startTheWorld: since 1.16 worldsema is handed over, without yielding. */
 static void release_worldsema(struct g *gp)
 {
@@ -118,9 +116,9 @@ static enum opres runtime_GOMAXPROCS(struct g *gp)
 
 static enum opres step_procsStop(struct g *gp)
 {
-    stopTheWorld(STW_GOMAXPROCS, "GOMAXPROCS");
+    stopTheWorld(EV_stw_gomaxprocs, "GOMAXPROCS");
     rt->newprocs = (int32_t)gp->opval;
-    startTheWorldWithSema(STW_GOMAXPROCS);
+    startTheWorldWithSema(EV_stw_gomaxprocs);
     release_world(gp);
     return OP_DONE;
 }
@@ -135,10 +133,10 @@ static enum opres runtime_ReadMemStats(struct g *gp)
 
 static enum opres step_readMemStop(struct g *gp)
 {
-    stopTheWorld(STW_READ_MEM, "read mem stats");
+    stopTheWorld(EV_stw_read_mem, "read mem stats");
     for (int32_t i = 0; i < rt->allp_len; i++)
         work(safepoint_fn); /* every P's allocation cache is flushed */
-    startTheWorldWithSema(STW_READ_MEM);
+    startTheWorldWithSema(EV_stw_read_mem);
     release_worldsema(gp);
     return OP_DONE;
 }
@@ -177,9 +175,9 @@ static bool still_follows(void)
 
 static enum opres step_updateProcsStop(struct g *gp)
 {
-    stopTheWorld(STW_GOMAXPROCS, "GOMAXPROCS");
+    stopTheWorld(EV_stw_gomaxprocs, "GOMAXPROCS");
     bool again = still_follows();
-    startTheWorldWithSema(STW_GOMAXPROCS);
+    startTheWorldWithSema(EV_stw_gomaxprocs);
     release_world(gp);
     if (!again)
         return goexit(gp); /* for good */

@@ -560,24 +560,24 @@ static int64_t span_key(const struct g *gp, uint8_t reg)
     return reg != NOREG ? regs(gp)[reg] : (int64_t)gp->goid;
 }
 
-/* A span that began earlier than now has a second record, c = 1, with that time. */
+/* Of a span that began earlier than now another record says when, before its own. */
 static enum opres op_spanb(struct g *gp, const struct insn *in)
 {
-    emit(EV_SPAN_BEGIN, gp->goid, (uint64_t)span_key(gp, in->a), (uint32_t)in->d, 0);
     if (in->b != NOREG)
-        emit(EV_SPAN_BEGIN, gp->goid, (uint64_t)regs(gp)[in->b], (uint32_t)in->d, 1);
+        ev_span_since(rec_g(gp), regs(gp)[in->b]);
+    ev_span_begin(rec_g(gp), span_key(gp, in->a), (uint32_t)in->d);
     return OP_DONE;
 }
 
 static enum opres op_spane(struct g *gp, const struct insn *in)
 {
-    emit(EV_SPAN_END, gp->goid, (uint64_t)span_key(gp, in->a), (uint32_t)in->d, 0);
+    ev_span_end(rec_g(gp), span_key(gp, in->a), (uint32_t)in->d);
     return OP_DONE;
 }
 
 static enum opres op_mark(struct g *gp, const struct insn *in)
 {
-    emit(EV_MARK, gp->goid, in->a != NOREG ? (uint64_t)regs(gp)[in->a] : 0, (uint32_t)in->d, 0);
+    ev_mark(rec_g(gp), in->a != NOREG ? regs(gp)[in->a] : 0, (uint32_t)in->d);
     return OP_DONE;
 }
 
@@ -585,7 +585,7 @@ static enum opres op_assert(struct g *gp, const struct insn *in)
 {
     if (regs(gp)[in->a] != 0)
         return OP_DONE;
-    emit(EV_ASSERT_FAIL, gp->goid, 0, (uint32_t)in->d, 0);
+    ev_assert_fail(rec_g(gp), (uint32_t)in->d);
     finding(FIND_ASSERT, rt->prog->strings[in->d]);
     return OP_DONE;
 }

@@ -126,7 +126,7 @@ static void acquirep(struct p *pp)
     wirep(pp);
     if (prof->m_affinity)
         pp->oldm = getm();
-    emit(EV_P_START, 0, 0, 0, 0);
+    ev_p_start(getm()->spinning);
 }
 
 /* proc.go releasep. */
@@ -140,7 +140,7 @@ static struct p *releasep(void)
         throw("releasep: invalid p state");
     if (prof->gcworker_preassign)
         gc_releaseNextWorker(pp);
-    emit(EV_P_STOP, 0, 0, 0, 0);
+    ev_p_stop();
     a_store_rlx(&mp->p, (struct p *)NULL);
     a_store_rlx(&pp->m, (struct m *)NULL);
     a_store_rlx(&pp->status, Pidle);
@@ -155,10 +155,12 @@ static void mPark(void)
 {
     struct m *mp = getm();
     mp->counters[C_mparks]++;
-    emit(EV_M_PARK, 0, 0, 0, 0);
+    int64_t start = host_now();
+    ev_m_park();
     notesleep(&mp->park);
     noteclear(&mp->park);
-    emit(EV_M_WAKE, 0, 0, 0, 0);
+    mp->since = host_now();
+    ev_m_wake((uint64_t)(mp->since - start), mp->spinning);
 }
 
 static void take_nextp(struct m *mp)
@@ -294,7 +296,7 @@ static void mstart_thread(void *arg)
 static void newm1(struct m *mp)
 {
     getm()->counters[C_threads]++;
-    emit(EV_M_CREATE, 0, (uint64_t)mp->id, 0, mp->mstartkind);
+    ev_m_create((enum ev_thread)mp->mstartkind, rec_m(mp));
     newosproc(&mp->host, mstart_thread, mp);
 }
 
@@ -373,11 +375,13 @@ static void mloop(struct m *mp)
 /* proc.go mstart1. */
 static void mstart(struct m *mp)
 {
+    ev_m_start();
     switch ((enum mstart_kind)mp->mstartkind) {
     case MSTART_SYSMON: sysmon(); break;
     case MSTART_TEMPLATE: templateThread(); break;
     case MSTART_SPINNING:
         mp->spinning = true; /* mspinning: nmspinning was raised by whoever started us */
+        mp->since = host_now();
         break;
     case MSTART_LOOP:
     case MSTART_EXTRA: break;
@@ -412,7 +416,7 @@ static void mexit(struct m *mp)
         sched->freem = mp;
         unlock(&sched->lock);
     }
-    emit(EV_M_EXIT, 0, 0, 0, 0);
+    ev_m_exit();
     handoffp(releasep());
     lock(&sched->lock);
     sched->nmfreed++;

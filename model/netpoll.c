@@ -191,11 +191,7 @@ static int32_t netpollready(struct gList *list, struct pollDesc *pd, uint32_t mo
         gList_push(list, rg);
     if (wg != NULL)
         gList_push(list, wg);
-    emit(EV_NETPOLL_READY,
-         rg != NULL   ? rg->goid
-         : wg != NULL ? wg->goid
-                      : 0,
-         0, (uint32_t)pd->fd, mode);
+    ev_netpoll_ready(rec_g(rg != NULL ? rg : wg), pd->fd, (enum ev_ready)mode);
     return delta;
 }
 

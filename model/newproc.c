@@ -184,7 +184,7 @@ static struct g *newproc(uint32_t func, const int64_t *args, uint32_t nargs, int
     struct g *gp = newproc1(/*parked*/ false, waitReasonZero);
     gp->group = group;
     g_start_at(gp, func, args, nargs);
-    emit(EV_G_CREATE, gp->goid, (uint64_t)(uint32_t)(group + 1) << 32 | func, curg_id(mp), 0);
+    ev_g_create(rec_g(gp), (int32_t)func, group, rec_curg(mp), EV_born_program, next_place());
     runqput(a_own(&mp->p), gp, /*next*/ true);
     if (rt->mainStarted)
         wakep();
@@ -201,7 +201,7 @@ static struct g *newsysproc(enum step first, void *obj)
     gp->opobj = obj;
     gp->func = -1;
     push_step(gp, first);
-    emit(EV_G_CREATE, gp->goid, 0, 0, 1);
+    ev_g_create(rec_g(gp), -1, -1, rec_curg(getm()), EV_born_runtime, next_place());
     runqput(a_own(&getm()->p), gp, /*next*/ true);
     if (rt->mainStarted)
         wakep();
@@ -229,7 +229,7 @@ static bool gdestroy(struct g *gp)
     struct m *mp = getm();
     struct p *pp = a_own(&mp->p);
     casgstatus(gp, Grunning, Gdead);
-    emit(EV_G_EXIT, gp->goid, 0, 0, 0);
+    ev_g_exit(rec_g(gp));
     if (isSystemGoroutine(gp))
         a_add(&sched->ngsys, -1);
     if (gp == rt->main_g)

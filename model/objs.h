@@ -93,6 +93,7 @@ struct ctx {
 };
 
 enum panic_kind { PANIC_KIND_NONE, PANIC_KIND_TEXT, PANIC_KIND_INT, PANIC_KIND_GOEXIT };
+_Static_assert((int)PANIC_KIND_GOEXIT == (int)EV_panicked_goexit, "as records name them");
 
 struct coroutine {
     ATOMIC(struct g *) gp; /* whoever is not running: c.gp */

@@ -28,7 +28,7 @@ static void LockOSThread(struct g *gp)
     if (mp->lockedExt == 0)
         throw("LockOSThread nesting overflow");
     dolockOSThread(gp, mp);
-    emit(EV_G_LOCK_THREAD, gp->goid, 0, 0, 1);
+    ev_g_lock_thread(rec_g(gp), true);
 }
 
 /* proc.go lockOSThread: the runtime's own use. */
@@ -46,7 +46,7 @@ static void dounlockOSThread(struct g *gp, struct m *mp)
         return;
     mp->lockedg = NULL;
     a_store_rlx(&gp->lockedm, (struct m *)NULL);
-    emit(EV_G_LOCK_THREAD, gp->goid, 0, 0, 0);
+    ev_g_lock_thread(rec_g(gp), false);
 }
 
 /* proc.go UnlockOSThread. */

@@ -321,7 +321,7 @@ static void panic_pop(struct g *gp)
 static enum opres gopanic(struct g *gp, enum panic_kind kind, int64_t value)
 {
     work(panic);
-    emit(EV_PANIC, gp->goid, (uint64_t)value, 0, (uint16_t)kind);
+    ev_panic(rec_g(gp), value, (enum ev_panicked)kind);
     panic_push(gp, kind, value);
     return panic_next(gp);
 }

@@ -55,11 +55,17 @@ static inline void dropg(struct m *mp)
     a_store_rlx(&mp->curg, (struct g *)NULL);
 }
 
-/* For records: who did it; 0 on g0. */
-static uint32_t curg_id(struct m *mp)
+/* For records: who did it; nobody on g0. */
+static ev_g rec_curg(struct m *mp)
 {
-    struct g *gp = a_own(&mp->curg);
-    return gp != NULL ? (uint32_t)gp->goid : 0;
+    const struct g *gp = a_own(&mp->curg);
+    return rec_g(gp);
+}
+
+/* Where runqput puts what is to run next. */
+static inline enum ev_place next_place(void)
+{
+    return prof->no_sysmon_no_runnext && prof->sysmon == 0 ? EV_place_ring : EV_place_runnext;
 }
 
 /* proc.go park_m. */
@@ -68,7 +74,7 @@ static void park_m(struct g *gp)
     struct m *mp = getm();
     casgstatus(gp, Grunning, Gwaiting);
     mp->counters[C_parks]++;
-    emit(EV_G_PARK, gp->goid, 0, 0, gp->waitreason);
+    ev_g_park(rec_g(gp), gp->pc, (enum ev_wait)gp->waitreason);
     gp->waitsince = host_now();
     dropg(mp);
     unlockf_fn unlockf = mp->waitunlockf;
@@ -79,6 +85,7 @@ static void park_m(struct g *gp)
         if (!unlockf(gp, lock)) {
             casgstatus(gp, Gwaiting, Grunnable);
             made_runnable(gp);
+            ev_g_ready(rec_g(gp), rec_g(NULL), EV_place_kept);
             execute(gp, /*inheritTime*/ true); /* never on a queue */
             return;
         }
@@ -120,7 +127,7 @@ static inline void ready(struct g *gp, bool next)
     runq_own(gp);
     mp->counters[C_readies]++;
     gp->runnable_at = host_now();
-    emit(EV_G_READY, gp->goid, 0, curg_id(mp), next);
+    ev_g_ready(rec_g(gp), rec_curg(mp), next ? next_place() : EV_place_ring);
     if (a_peek(&rt->trace.on))
         trace_events(mp, 1);
     runqput(a_own(&mp->p), gp, next);
@@ -136,6 +143,15 @@ static inline void made_runnable(struct g *gp)
     gp->runnable_at = host_now();
 }
 
+/* The record of it. */
+static void put_back(const struct g *gp, const struct m *mp, bool preempted, enum ev_place place)
+{
+    if (preempted)
+        ev_g_preempt(rec_g(gp), (uint64_t)(host_now() - mp->since), EV_preempt_slice, place);
+    else
+        ev_g_gosched(rec_g(gp), place);
+}
+
 /* proc.go goschedImpl. preempted: by the slice or by a stop of the world, not by Gosched. */
 static void goschedImpl(struct g *gp, bool preempted)
 {
@@ -143,9 +159,10 @@ static void goschedImpl(struct g *gp, bool preempted)
     struct p *pp = a_own(&mp->p);
     casgstatus(gp, Grunning, Grunnable);
     made_runnable(gp);
-    emit(preempted ? EV_G_PREEMPT : EV_G_GOSCHED, gp->goid, 0, 0, 0);
     dropg(mp);
-    if (prof->stw_runnext && preempted && a_load(&sched->gcwaiting) != 0) {
+    bool first = prof->stw_runnext && preempted && a_load(&sched->gcwaiting) != 0;
+    put_back(gp, mp, preempted, first ? next_place() : EV_place_global);
+    if (first) {
         runqput(pp, gp, /*next*/ true); /* first on its P when the world starts again */
     } else {
         gp->unannounced = !prof->gosched_wakep;
@@ -186,7 +203,7 @@ static void goyield_m(struct g *gp)
     struct p *pp = a_own(&mp->p);
     casgstatus(gp, Grunning, Grunnable);
     made_runnable(gp);
-    emit(EV_G_PREEMPT, gp->goid, 0, 0, 1);
+    ev_g_preempt(rec_g(gp), (uint64_t)(host_now() - mp->since), EV_preempt_handoff, EV_place_ring);
     dropg(mp);
     runqput(pp, gp, /*next*/ false);
     schedule();

@@ -29,7 +29,7 @@ static void preemptM(struct m *mp)
     if (!a_cas(&mp->signalPending, 0, 1))
         return;
     getm()->counters[C_preempt_signals]++;
-    emit(EV_M_SIGNAL, 0, 0, (uint32_t)mp->id, 0);
+    ev_m_signal(rec_m(mp));
     signalm(&mp->host);
 }
 
@@ -63,6 +63,7 @@ static void preemptPark(struct g *gp)
     struct m *mp = getm();
     gp->waitreason = waitReasonPreempted;
     casGToPreemptScan(gp, Grunning, Gscan | Gpreempted);
+    ev_g_park(rec_g(gp), gp->pc, EV_wait_Preempted);
     dropg(mp); /* with the scan bit held: the suspender must not see a half dropped G */
     casfrom_Gscanstatus(gp, Gscan | Gpreempted, Gpreempted);
     schedule();
@@ -99,7 +100,7 @@ static bool preemptone(struct p *pp)
     if (prof->sys_block_on_exit && (readgstatus(gp) & ~(uint32_t)Gscan) == Gsyscall)
         return false;
     getm()->counters[C_preempt_requests]++;
-    emit(EV_G_PREEMPT_REQUEST, gp->goid, 0, (uint32_t)getm()->id, 0);
+    ev_g_preempt_request(rec_g(gp), rec_p(pp));
     a_store_rlx(&gp->preempt, true);
     a_store_rlx(&gp->stackguard0, GUARD_PREEMPT);
     nudge(&mp->host);

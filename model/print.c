@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PRINT: formats, and hands the text to whoever embeds the model. It takes the time of a short
  * write(2), but is no system call of the scheduler's: prints are how a run is compared with Go, and
- * must not move a P. The record: first string and number of
- * arguments (c = 0), then each argument (c = its position from 1). */
+ * must not move a P. Records: of the text, then of each
+ * argument. */
 #include "print.h"
 #include "api.h"
 #include "objs.h"
@@ -93,8 +93,8 @@ static enum opres op_print(struct g *gp, const struct insn *in)
     }
     print_flush(&p);
     print_limit(p.size);
-    emit(EV_PRINT, gp->goid, (uint64_t)in->d, in->b, 0);
+    ev_print(rec_g(gp), (uint32_t)in->d, in->b);
     for (uint32_t i = 0; i < in->b; i++)
-        emit(EV_PRINT, gp->goid, (uint64_t)arg[i], 0, (uint16_t)(i + 1));
+        ev_print_arg(rec_g(gp), arg[i], (uint16_t)(i + 1));
     return OP_DONE;
 }

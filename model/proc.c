@@ -35,13 +35,13 @@ static inline void execute(struct g *gp, bool inheritTime)
     casgstatus(gp, Grunnable, Grunning);
     runq_disown(gp);
     int64_t now = host_now();
-    emit(EV_G_START, gp->goid, (uint64_t)(now - gp->runnable_at), 0, inheritTime);
+    ev_g_start(rec_g(gp), (uint64_t)(now - gp->runnable_at), inheritTime);
     gp->waitsince = 0;
     gp->unannounced = false;
     a_store_rlx(&gp->preempt, false);
     a_store_rlx(&gp->stackguard0, GUARD_NORMAL);
     mp->counters[C_switches]++;
-    mp->runstart = now;
+    mp->since = now;
     if (inheritTime)
         mp->counters[C_inherit]++;
     else
@@ -55,6 +55,7 @@ static void claim_waiting(struct g *gp)
 {
     casgstatus(gp, Gwaiting, Grunnable);
     made_runnable(gp);
+    ev_g_ready(rec_g(gp), rec_g(NULL), EV_place_kept);
 }
 
 /* Step 5: every 61st tick the global queue goes first, or two Gs that respawn each other would
@@ -273,7 +274,7 @@ static bool poll_until(struct m *mp, int64_t now, int64_t pollUntil, bool wasSpi
     if (pollUntil != 0)
         delay = pollUntil > now ? pollUntil - now : 0;
     mp->counters[C_netpoll_blocks]++;
-    emit(EV_NETPOLL_BLOCK, 0, (uint64_t)delay, 0, 0);
+    ev_netpoll_block(delay);
     struct gList list = {0};
     int32_t delta = netpoll(delay, &list);
     if (!prof->lastpoll_stale)
@@ -322,7 +323,7 @@ static enum look idle(struct m *mp, struct p *pp, int64_t now, int64_t pollUntil
     if (wasSpinning) {
         mp->spinning = false;
         nmspinning_dec();
-        emit(EV_M_SPIN_END, 0, 0, 0, 0);
+        spun(mp, /*found*/ false);
     }
     bool look = wasSpinning || !prof->recheck_only_if_spinning;
     if (look && recheck(mp, allp, n, wasSpinning, f, &again))

@@ -5,6 +5,7 @@
 #include "runtime2.h"
 
 static inline void execute(struct g *gp, bool inheritTime);
+static void claim_waiting(struct g *gp);
 static bool pollWork(void);
 static bool schedEnabled(const struct g *gp);
 static void schedEnableUser(bool enable);

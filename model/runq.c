@@ -21,6 +21,20 @@
 static void runq_own(struct g *gp) { gp->owner = (int16_t)(getm()->id + 1); }
 static void runq_disown(struct g *gp) { gp->owner = 0; }
 
+/* For whoever listens: a runnable G changed its place. */
+static inline void moved(const struct g *gp, const struct p *pp, enum ev_place place)
+{
+    if (emit_moves())
+        ev_g_move(rec_g(gp), rec_p(pp), place);
+}
+
+static inline void moved_all(const struct gQueue *q, const struct p *pp, enum ev_place place)
+{
+    if (emit_moves())
+        for (const struct g *gp = q->head; gp != NULL; gp = gp->schedlink)
+            ev_g_move(rec_g(gp), rec_p(pp), place);
+}
+
 static gslot *runq_slot(struct p *pp, uint32_t at) { return &pp->runq[at & pp->ringmask]; }
 
 static uint32_t runq_cap(const struct p *pp) { return pp->ringmask + 1; }
@@ -62,7 +76,8 @@ static COLD bool runqputslow(struct p *pp, struct g *gp, uint32_t h, uint32_t t)
     gQueue_pushBack(&batch, gp);
     struct m *mp = getm();
     mp->counters[C_overflows]++;
-    emit(EV_RUNQ_OVERFLOW, gp->goid, 0, batch.size, 0);
+    ev_runq_overflow(rec_g(gp), (uint32_t)batch.size);
+    moved_all(&batch, pp, EV_place_global);
     lock(&sched->lock);
     globrunqputbatch(&batch);
     unlock(&sched->lock);
@@ -82,6 +97,7 @@ static inline void runqput(struct p *pp, struct g *gp, bool next)
         if (old == NULL)
             return;
         runq_own(old);
+        moved(old, pp, EV_place_ring);
         gp = old; /* the displaced G goes to the tail */
     }
     for (;;) {
@@ -113,6 +129,8 @@ static void runqputbatch(struct p *pp, struct gQueue *q)
         t++;
     }
     a_store_rel(&pp->runqtail, t);
+    if (!gQueue_empty(q))
+        moved_all(q, pp, EV_place_global);
     if (!prof->grq_batch_unlocked && !gQueue_empty(q)) {
         lock(&sched->lock);
         globrunqputbatch(q);
@@ -252,14 +270,17 @@ static struct g *runqsteal(struct p *pp, struct p *p2, bool stealRunNext)
     mp->counters[C_stolen] += n;
     n--;
     struct g *gp = a_load_rlx(runq_slot(pp, t + n));
-    emit(EV_P_STEAL, gp->goid, 0, p2->id, n + 1);
+    ev_p_steal(rec_g(gp), n + 1, rec_p(p2));
     if (n == 0)
         return gp;
     uint32_t h = a_load_acq(&pp->runqhead);
     if (t - h + n >= runq_cap(pp))
         throw("runqsteal: runq overflow");
-    for (uint32_t i = 0; i < n; i++)
-        runq_disown(a_own(runq_slot(pp, t + i)));
+    for (uint32_t i = 0; i < n; i++) {
+        struct g *other = a_own(runq_slot(pp, t + i));
+        moved(other, pp, EV_place_ring);
+        runq_disown(other);
+    }
     a_store_rel(&pp->runqtail, t + n); /* publishes the rest */
     return gp;
 }

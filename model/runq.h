@@ -7,6 +7,8 @@
 
 static void runq_own(struct g *gp);
 static void runq_disown(struct g *gp);
+static inline void moved(const struct g *gp, const struct p *pp, enum ev_place place);
+static inline void moved_all(const struct gQueue *q, const struct p *pp, enum ev_place place);
 static gslot *runq_slot(struct p *pp, uint32_t at);
 static uint32_t runq_cap(const struct p *pp);
 static bool runqempty(struct p *pp);

@@ -44,6 +44,7 @@ enum waitreason {
 #undef WAITREASON
     WAITREASONS
 };
+_Static_assert((int)WAITREASONS == (int)EV_wait_Coroutine + 1, "as records name them");
 
 struct g;
 struct m;
@@ -182,6 +183,7 @@ enum counter {
 };
 
 enum mstart_kind { MSTART_LOOP, MSTART_SPINNING, MSTART_SYSMON, MSTART_TEMPLATE, MSTART_EXTRA };
+_Static_assert((int)MSTART_EXTRA == (int)EV_thread_extra, "as records name them");
 
 /* m.freeWait: does the exited thread still use its stack? */
 enum { FREEM_STACK, FREEM_REF, FREEM_WAIT };
@@ -221,7 +223,7 @@ struct m {
     uint64_t mWaitNext;        /* spinbit: next sleeper (M id + 1) */
     uint64_t rng;
     struct g *signalg; /* unused except by extra Ms: the placeholder G */
-    int64_t runstart;  /* ns when curg began to run */
+    int64_t since;     /* ns, for records: it runs curg, is in curg's system call, or spins */
     uint64_t counters[COUNTERS];
     uint64_t held;             /* ranks of the runtime mutexes it holds */
     uint32_t again[LOCKRANKS]; /* how many of each besides the first */
@@ -277,6 +279,11 @@ struct p {
     int64_t idle_since; /* ns, for records */
     maskword traced;    /* events in its trace buffer (<=1.21) */
 };
+
+/* As a record names them; NULL: nobody. */
+static inline ev_g rec_g(const struct g *gp) { return (ev_g){gp != NULL ? gp->goid : EVENT_NO_G}; }
+static inline ev_m rec_m(const struct m *mp) { return (ev_m){(uint16_t)mp->id}; }
+static inline ev_p rec_p(const struct p *pp) { return (ev_p){(uint16_t)pp->id}; }
 
 /* schedt. */
 struct schedt {

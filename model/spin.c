@@ -36,7 +36,8 @@ static void becomeSpinning(struct m *mp)
     if (prof->needspinning)
         a_store(&sched->needspinning, 0);
     mp->counters[C_spins]++;
-    emit(EV_M_SPIN_BEGIN, 0, 0, 0, 0);
+    mp->since = host_now();
+    ev_m_spin_begin();
 }
 
 /* proc.go wakep, 1.20+: takes the P first, under the lock; without one it leaves word in
@@ -77,6 +78,12 @@ static void wakep(void)
     startm(NULL, /*spinning*/ true, /*lockheld*/ false);
 }
 
+/* The record of the end. */
+static void spun(const struct m *mp, bool found)
+{
+    ev_m_spin_end((uint64_t)(host_now() - mp->since), found);
+}
+
 /* proc.go resetspinning: the M found work; somebody else should look on. */
 static void resetspinning(struct m *mp)
 {
@@ -86,7 +93,7 @@ static void resetspinning(struct m *mp)
     int32_t left = a_add(&sched->nmspinning, -1);
     if (left < 0)
         throw("findrunnable: negative nmspinning");
-    emit(EV_M_SPIN_END, 0, 0, 0, 1);
+    spun(mp, /*found*/ true);
     if (prof->resetspinning_always || left == 0)
         wakep();
 }
@@ -132,7 +139,7 @@ static void tell_poller(int64_t when)
 static void handoffp(struct p *pp)
 {
     getm()->counters[C_handoffs]++;
-    emit(EV_P_HANDOFF, 0, (uint64_t)pp->id, 0, 0);
+    ev_p_handoff(rec_p(pp));
     if (!runqempty(pp) || !globrunq_looks_empty()) {
         startm(pp, /*spinning*/ false, /*lockheld*/ false);
         return;
@@ -194,11 +201,24 @@ static void startIdle(int32_t n)
     }
 }
 
-static void inject_global(struct gQueue *q)
+static void put_global(struct gQueue *q)
 {
     lock(&sched->lock);
     globrunqputbatch(q);
     unlock(&sched->lock);
+}
+
+/* Before anybody else can see them. */
+static void injected(const struct gQueue *q, enum ev_place place)
+{
+    for (const struct g *gp = q->head; gp != NULL; gp = gp->schedlink)
+        ev_g_ready(rec_g(gp), rec_g(NULL), place);
+}
+
+static void inject_global(struct gQueue *q)
+{
+    injected(q, EV_place_global);
+    put_global(q);
 }
 
 /* proc.go injectglist: a list of waiting Gs becomes runnable, as many on the global queue as there
@@ -212,9 +232,8 @@ static void injectglist(struct gList *list)
     for (struct g *gp = q.head; gp != NULL; gp = gp->schedlink) {
         casgstatus(gp, Gwaiting, Grunnable);
         made_runnable(gp);
-        emit(EV_G_READY, gp->goid, 0, 0, 2);
     }
-    emit(EV_INJECT, 0, 0, q.size, 0);
+    ev_inject((uint32_t)q.size);
     struct p *pp = a_own(&mp->p);
     int32_t n = q.size;
     if (pp == NULL || !prof->injectglist_local) {
@@ -231,9 +250,10 @@ static void injectglist(struct gList *list)
         startIdle(n);
     }
     if (!gQueue_empty(&q)) {
+        injected(&q, EV_place_ring);
         runqputbatch(pp, &q);
         if (!gQueue_empty(&q))
-            inject_global(&q);
+            put_global(&q);
     }
     if (prof->inject_wakep)
         wakep();

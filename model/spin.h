@@ -5,6 +5,7 @@
 #include "runtime2.h"
 
 static inline void nmspinning_dec(void);
+static void spun(const struct m *mp, bool found);
 static void becomeSpinning(struct m *mp);
 static void wakep(void);
 static void resetspinning(struct m *mp);

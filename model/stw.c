@@ -44,6 +44,7 @@ static COLD void gcstopm(void)
     if (mp->spinning) {
         mp->spinning = false;
         nmspinning_dec();
+        spun(mp, /*found*/ false);
     }
     struct p *pp = releasep();
     lock(&sched->lock);
@@ -64,6 +65,7 @@ static void stop_syscalling(void)
                 syscalling_resume(&t);
             }
         } else if (a_load_rlx(&pp->status) == Psyscall && a_cas(&pp->status, Psyscall, Pgcstop)) {
+            ev_p_retake(rec_g(NULL), rec_p(pp), EV_retake_stop);
             tick(&pp->syscalltick);
             sched->stopwait--;
         }
@@ -91,7 +93,7 @@ static void verify_stopped(void)
 /* proc.go stopTheWorldWithSema. The caller holds worldsema, runs on g0, and holds no locks.
  * pseudo_wait: curg calls itself waiting, so that somebody who wants to scan it is not blocked by
  * us; <=1.24 the callers decided, since 1.25 it is always so. */
-static void stopTheWorldWithSema(uint16_t reason, bool pseudo_wait)
+static void stopTheWorldWithSema(enum ev_stw reason, bool pseudo_wait)
 {
     struct m *mp = getm();
     struct g *gp = a_own(&mp->curg);
@@ -100,7 +102,7 @@ static void stopTheWorldWithSema(uint16_t reason, bool pseudo_wait)
     if (mp->locks > 0)
         throw("stopTheWorld: holding locks");
     int64_t start = host_now();
-    emit(EV_STW_BEGIN, gp->goid, 0, 0, reason);
+    ev_stw_begin(rec_g(gp), reason);
     mp->counters[C_stws]++;
     lock(&sched->lock);
     sched->stopwait = a_load_rlx(&rt->gomaxprocs);
@@ -120,20 +122,20 @@ static void stopTheWorldWithSema(uint16_t reason, bool pseudo_wait)
         (void)preemptall();
     }
     verify_stopped();
-    emit(EV_STW_STOPPED, gp->goid, (uint64_t)(host_now() - start), 0, reason);
+    ev_stw_stopped(rec_g(gp), (uint64_t)(host_now() - start), reason);
     if (prof->stw_pseudo_wait_inside || pseudo_wait)
         casgstatus(gp, Gwaiting, Grunning);
 }
 
 /* proc.go stopTheWorld, by who holds worldsema. why: not preemptible until it is given back. */
-static void stopTheWorld(uint16_t reason, const char *why)
+static void stopTheWorld(enum ev_stw reason, const char *why)
 {
     getm()->preemptoff = why;
     stopTheWorldWithSema(reason, /*pseudo_wait*/ true);
 }
 
 /* proc.go startTheWorldWithSema. */
-static void startTheWorldWithSema(uint16_t reason)
+static void startTheWorldWithSema(enum ev_stw reason)
 {
     struct m *mp = acquirem();
     if (netpollinited()) {
@@ -164,7 +166,7 @@ static void startTheWorldWithSema(uint16_t reason)
         nmp->nextp = pp;
         notewakeup(&nmp->park);
     }
-    emit(EV_STW_END, 0, 0, 0, reason);
+    ev_stw_end(reason);
     wakep(); /* there may be more work than the Ps that had some */
     releasem(mp);
 }
@@ -245,6 +247,7 @@ static void keep_a_p(int32_t nprocs)
         return;
     }
     if (pp != NULL) {
+        ev_p_stop();
         a_store_rlx(&pp->m, (struct m *)NULL);
         a_store_rlx(&mp->p, (struct p *)NULL);
     }
@@ -326,7 +329,7 @@ static struct p *procresize(int32_t nprocs)
     if (old < 0 || nprocs <= 0)
         throw("procresize: invalid arg");
     int64_t now = nanotime();
-    emit(EV_P_RESIZE, 0, 0, (uint32_t)old, nprocs);
+    ev_p_resize((uint32_t)old, (uint16_t)nprocs);
     allp_grow(old, nprocs);
     keep_a_p(nprocs);
     for (int32_t i = nprocs; i < old; i++)
@@ -374,10 +377,11 @@ static void safepoint_syscalling(struct p *pp)
         struct syscallingThread t;
         if (!setBlockOnExitSyscall(pp, &t))
             return;
-        syscalling_takeP(&t);
+        syscalling_takeP(&t, EV_retake_stop);
         syscalling_resume(&t);
         handoffp(pp);
     } else if (a_load_rlx(&pp->status) == Psyscall && a_cas(&pp->status, Psyscall, Pidle)) {
+        ev_p_retake(rec_g(NULL), rec_p(pp), EV_retake_stop);
         tick(&pp->syscalltick);
         handoffp(pp);
     }

@@ -7,9 +7,9 @@
 static void stopwait_dec(void);
 static void gcstop_p(struct p *pp);
 static COLD void gcstopm(void);
-static void stopTheWorldWithSema(uint16_t reason, bool pseudo_wait);
-static void stopTheWorld(uint16_t reason, const char *why);
-static void startTheWorldWithSema(uint16_t reason);
+static void stopTheWorldWithSema(enum ev_stw reason, bool pseudo_wait);
+static void stopTheWorld(enum ev_stw reason, const char *why);
+static void startTheWorldWithSema(enum ev_stw reason);
 static struct p *procresize(int32_t nprocs);
 static void safepoint_done(struct p *pp);
 static COLD void runSafePointFn(void);

@@ -89,16 +89,17 @@ static void syscalling_releaseP(const struct syscallingThread *t, enum pstatus s
     tick(&t->pp->syscalltick);
 }
 
-static void syscalling_takeP(const struct syscallingThread *t)
+static void syscalling_takeP(const struct syscallingThread *t, enum ev_retake why)
 {
     syscalling_releaseP(t, Pidle);
-    emit(EV_P_RETAKE, t->gp->goid, 0, 0, 0);
+    ev_p_retake(rec_g(t->gp), rec_p(t->pp), why);
 }
 
 /* sched.lock is held. */
 static void syscalling_gcstopP(const struct syscallingThread *t)
 {
     syscalling_releaseP(t, Pgcstop);
+    ev_p_retake(rec_g(t->gp), rec_p(t->pp), EV_retake_stop);
     sched->stopwait--;
 }
 
@@ -108,6 +109,7 @@ static void entersyscall_gcwait_old(struct p *pp)
 {
     lock(&sched->lock);
     if (sched->stopwait > 0 && a_cas(&pp->status, Psyscall, Pgcstop)) {
+        ev_p_retake(rec_curg(getm()), rec_p(pp), EV_retake_stop);
         tick(&pp->syscalltick);
         stopwait_dec();
     }
@@ -121,6 +123,7 @@ static void entersyscall_gcwait_new(struct m *mp, struct p *pp)
         a_store_rlx(&pp->m, (struct m *)NULL);
         a_store_rlx(&mp->p, (struct p *)NULL);
         a_store(&pp->status, Pgcstop);
+        ev_p_retake(rec_curg(mp), rec_p(pp), EV_retake_stop);
         addGSyscallNoP(mp);
         tick(&pp->syscalltick);
         stopwait_dec();
@@ -164,7 +167,8 @@ static void entersyscall(struct g *gp)
     struct p *pp = mp_p(mp);
     mp->locks++;
     mp->counters[C_syscalls]++;
-    emit(EV_G_SYSCALL_ENTER, gp->goid, 0, 0, 0);
+    mp->since = host_now();
+    ev_g_syscall_enter(rec_g(gp), /*blocking*/ false);
     if (a_peek(&rt->trace.on))
         trace_events(mp, 2);                      /* and the end of the call */
     a_store_rlx(&gp->stackguard0, GUARD_PREEMPT); /* Go traps every stack check in here */
@@ -183,7 +187,8 @@ static void entersyscallblock(struct g *gp)
     struct p *pp = mp_p(mp);
     mp->locks++;
     mp->counters[C_syscalls]++;
-    emit(EV_G_SYSCALL_ENTER, gp->goid, 0, 0, 1);
+    mp->since = host_now();
+    ev_g_syscall_enter(rec_g(gp), /*blocking*/ true);
     a_store_rlx(&gp->stackguard0, GUARD_PREEMPT);
     mp->syscalltick = a_load_rlx(&pp->syscalltick);
     tick(&pp->syscalltick);
@@ -234,7 +239,7 @@ static struct p *exitsyscallTryGetP(struct m *mp, struct p *oldp)
 {
     struct syscallingThread t;
     if (oldp != NULL && setBlockOnExitSyscall(oldp, &t)) {
-        syscalling_takeP(&t);
+        syscalling_takeP(&t, EV_retake_exit);
         decGSyscallNoP(mp);
         syscalling_resume(&t);
         return oldp;
@@ -243,6 +248,13 @@ static struct p *exitsyscallTryGetP(struct m *mp, struct p *oldp)
     if (pp != NULL)
         decGSyscallNoP(mp);
     return pp;
+}
+
+static void syscall_left(const struct g *gp, struct m *mp, enum ev_place place)
+{
+    int64_t began = mp->since;
+    mp->since = host_now();
+    ev_g_syscall_exit(rec_g(gp), (uint64_t)(mp->since - began), place);
 }
 
 /* proc.go exitsyscall0 (<=1.25), exitsyscallNoP (>=1.26). */
@@ -257,6 +269,7 @@ static void exitsyscallNoP(struct g *gp)
     dropg(mp);
     lock(&sched->lock);
     struct p *pp = schedEnabled(gp) ? pidleget(0) : NULL;
+    syscall_left(gp, mp, pp != NULL ? EV_place_kept : EV_place_global);
     bool locked = false;
     if (pp == NULL) {
         globrunqput(gp); /* no wakep: the look at pidle was under this lock */
@@ -292,7 +305,7 @@ static void exitsyscall_tick(struct m *mp) { tick(&mp_p(mp)->syscalltick); }
 
 static enum opres exitsyscall_done(struct g *gp, struct m *mp)
 {
-    emit(EV_G_SYSCALL_EXIT, gp->goid, 0, 0, 1);
+    syscall_left(gp, mp, EV_place_none);
     mp->locks--;
     bool wanted = a_load_rlx(&gp->preempt);
     a_store_rlx(&gp->stackguard0, wanted ? GUARD_PREEMPT : GUARD_NORMAL);
@@ -331,7 +344,6 @@ static enum opres exitsyscall(struct g *gp)
         }
     }
     mp->locks--;
-    emit(EV_G_SYSCALL_EXIT, gp->goid, 0, 0, 0);
     push_step(gp, STEP_syscallExit);
     return mcall(exitsyscallNoP);
 }

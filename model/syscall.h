@@ -16,7 +16,7 @@ static void decGSyscallNoP(struct m *mp);
 static void wake_sysmon_locked(void);
 static bool setBlockOnExitSyscall(struct p *pp, struct syscallingThread *t);
 static void syscalling_resume(const struct syscallingThread *t);
-static void syscalling_takeP(const struct syscallingThread *t);
+static void syscalling_takeP(const struct syscallingThread *t, enum ev_retake why);
 static void syscalling_gcstopP(const struct syscallingThread *t);
 static void entersyscall(struct g *gp);
 static void entersyscallblock(struct g *gp);

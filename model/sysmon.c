@@ -133,7 +133,7 @@ static bool retake_psyscall(struct p *pp)
 {
     if (!a_cas(&pp->status, Psyscall, Pidle))
         return false;
-    emit(EV_P_RETAKE, 0, (uint64_t)pp->id, 0, 0);
+    ev_p_retake(rec_g(NULL), rec_p(pp), EV_retake_sysmon);
     tick(&pp->syscalltick);
     retaken(pp);
     return true;
@@ -147,7 +147,7 @@ static bool retake_syscalling(struct p *pp, bool sysretake, int64_t now)
         return false;
     bool due = retake_due(pp, sysretake, now);
     if (due)
-        syscalling_takeP(&t);
+        syscalling_takeP(&t, EV_retake_sysmon);
     syscalling_resume(&t);
     if (due)
         retaken(pp);

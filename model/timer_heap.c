@@ -124,17 +124,17 @@ static void updateMinWhenModified(struct timers *ts, int64_t when)
 
 static struct timers *timers_own(void) { return &((struct p *)a_own(&getm()->p))->timers; }
 
-/* The record has 16 bits for it. */
-static uint16_t timer_late_us(int64_t delay)
+/* The record has 32 bits for it: an hour. */
+static uint32_t timer_late_us(int64_t delay)
 {
-    return (uint16_t)(delay < 65535000 ? delay / 1000 : 65535);
+    return delay < (int64_t)UINT32_MAX * 1000 ? (uint32_t)(delay / 1000) : UINT32_MAX;
 }
 
 /* Every callback: no lock is held. when is what it was due at, delay how late it is. */
 static void timer_fire(timer_fn f, void *arg, uint64_t seq, int64_t when, int64_t delay)
 {
     getm()->counters[C_timers_run]++;
-    emit(EV_TIMER_FIRE, 0, (uint64_t)when, 0, timer_late_us(delay));
+    ev_timer_fire(when, timer_late_us(delay));
     f(arg, seq, delay);
 }
 

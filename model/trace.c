@@ -23,7 +23,6 @@
 #include "stw.h"
 #include "syscall.h"
 
-enum { STW_START_TRACE = 5, STW_STOP_TRACE = 6 };
 enum { TRACE_PERIOD_NS = 1000000000, TRACE_CPU_PERIOD_NS = 100000000 };
 
 static bool traceEnabled(void) { return a_load_rlx(&rt->trace.on); }
@@ -292,14 +291,14 @@ static enum opres step_traceStartAlone(struct g *gp)
 }
 
 /* sysmon must not trace meanwhile. */
-static void trace_stop_world(uint16_t why)
+static void trace_stop_world(enum ev_stw why)
 {
-    stopTheWorld(why, why == STW_START_TRACE ? "start trace" : "stop trace");
+    stopTheWorld(why, why == EV_stw_start_trace ? "start trace" : "stop trace");
     if (prof->sysmonlock)
         lock(&sched->sysmonlock);
 }
 
-static void trace_start_world(struct g *gp, uint16_t why)
+static void trace_start_world(struct g *gp, enum ev_stw why)
 {
     if (prof->sysmonlock)
         unlock(&sched->sysmonlock);
@@ -313,7 +312,7 @@ static void trace_start_world(struct g *gp, uint16_t why)
 static enum opres step_traceStart(struct g *gp)
 {
     struct tracer *tr = &rt->trace;
-    trace_stop_world(STW_START_TRACE);
+    trace_stop_world(EV_stw_start_trace);
     tr->header = tr->footer = false;
     if (prof->trace_generations) {
         a_store(&tr->readerGen, tr->lastGen + 1);
@@ -323,7 +322,7 @@ static enum opres step_traceStart(struct g *gp)
         work_n(trace, (uint32_t)a_load(&rt->allglen)); /* every goroutine's status */
     }
     a_store(&tr->on, true);
-    trace_start_world(gp, STW_START_TRACE);
+    trace_start_world(gp, EV_stw_start_trace);
     if (prof->trace_generations) {
         sleeper_start(&tr->cpu, TRACE_CPU_PERIOD_NS, STEP_traceCPU);
         sleeper_start(&tr->advancer, TRACE_PERIOD_NS, STEP_traceAdvancer);
@@ -503,7 +502,7 @@ static void flush_ps(void)
 static enum opres step_traceStop(struct g *gp)
 {
     struct tracer *tr = &rt->trace;
-    trace_stop_world(STW_STOP_TRACE);
+    trace_stop_world(EV_stw_stop_trace);
     bool on = traceEnabled();
     if (on) {
         flush_ps();
@@ -511,7 +510,7 @@ static enum opres step_traceStop(struct g *gp)
         a_store_rlx(&tr->shutdown, true);
         push_step(gp, STEP_traceStopped);
     }
-    trace_start_world(gp, STW_STOP_TRACE);
+    trace_start_world(gp, EV_stw_stop_trace);
     return on ? semacquire(gp, &tr->shutdownSema) : OP_DONE;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/alloc.h"
+#include "sim/base/event_get.h"
 
 enum { PS_PER_NS = 1000, GROUPS_FIXED = 1 }; /* group 0: the runtime's goroutines */
 static const size_t arena_max = (size_t)8 << 30;
@@ -15,11 +16,12 @@ enum gstate { GS_RUNNABLE, GS_RUNNING, GS_WAITING, GS_SYSCALL };
 
 uint32_t analysis_group(const struct program *p, const struct event_rec *r)
 {
-    uint32_t func = (uint32_t)r->a, group = (uint32_t)(r->a >> 32);
-    if (r->c == 1)
+    struct got_g_create x = get_g_create(r);
+    uint32_t func = (uint32_t)x.func;
+    if (x.kind == EV_born_runtime)
         return 0;
-    if (group != 0 && group <= p->ngroups && func != p->main)
-        return GROUPS_FIXED + group - 1;
+    if (x.group >= 0 && (uint32_t)x.group < p->ngroups && func != p->main)
+        return GROUPS_FIXED + (uint32_t)x.group;
     return GROUPS_FIXED + p->ngroups + (func < p->nfuncs ? func : p->main);
 }
 
@@ -247,7 +249,7 @@ static void g_create(struct analysis *a, const struct event_rec *r)
     uint32_t index = analysis_group(a->program, r);
     group_of(a, index)->created++;
     struct goroutine *s = gtable_put(&a->gs, r->g);
-    bool parked = r->c == 2; /* a coroutine */
+    bool parked = get_g_create(r).kind == EV_born_coroutine;
     *s = (struct goroutine){.since = r->time,
                             .born = r->time,
                             .group = index,
@@ -284,7 +286,7 @@ static void g_exit(struct analysis *a, const struct event_rec *r)
 
 static void g_syscall_exit(struct analysis *a, const struct event_rec *r)
 {
-    if (r->c != 0) { /* fast: it kept or got a P */
+    if (get_g_syscall_exit(r).place == EV_place_none) {
         g_enter(a, r, GS_RUNNING);
         p_enter(a, r, PC_USER);
     } else {
@@ -298,18 +300,12 @@ static void span_begin(struct analysis *a, const struct event_rec *r)
 {
     if (r->b >= a->program->nspans)
         return;
-    if (r->c == 1) { /* the second record: it began earlier, at this time */
-        struct map_slot *open = map_find(&a->spans, a->last_span, r->b);
-        if (open != NULL)
-            open->at = r->a;
-        return;
-    }
     struct map_slot *s = map_put(&a->spans, r->a, r->b);
     if (!s->a)
         a->span_stats[r->b].open++;
     s->a = 1;
-    s->at = r->time / PS_PER_NS;
-    a->last_span = r->a;
+    s->at = a->span_since != 0 ? a->span_since : r->time / PS_PER_NS;
+    a->span_since = 0;
 }
 
 static void span_end(struct analysis *a, const struct event_rec *r)
@@ -327,14 +323,7 @@ static void span_end(struct analysis *a, const struct event_rec *r)
 
 static void retaken(struct analysis *a, const struct event_rec *r)
 {
-    if (r->g == EVENT_NO_G) {
-        p_leave(a, (uint32_t)r->a, r->time);
-        return;
-    }
-    /* From 1.26 on the record names the goroutine, not the P. */
-    const struct goroutine *s = gtable_find(&a->gs, r->g);
-    if (s != NULL && s->p != EVENT_NO_P)
-        p_leave(a, s->p, r->time);
+    p_leave(a, get_p_retake(r).of_p.id, r->time);
 }
 
 static void feed_p(struct analysis *a, const struct event_rec *r)
@@ -349,12 +338,14 @@ static void feed_p(struct analysis *a, const struct event_rec *r)
             p_leave(a, r->p, r->time);
         break;
     case EV_P_RETAKE: retaken(a, r); break;
-    case EV_P_RESIZE: p_resize(a, r->c, r->time); break;
+    case EV_P_RESIZE: p_resize(a, get_p_resize(r).to, r->time); break;
     case EV_M_SPIN_BEGIN: p_enter(a, r, PC_SPIN); break;
     case EV_M_SPIN_END: p_spun(a, r); break;
-    case EV_GC_ASSIST: p_assisted(a, r); break;
+    case EV_GC_ASSIST_END: p_assisted(a, r); break;
     case EV_HOST_ON_CPU: p_on_cpu(a, r); break;
-    case EV_HOST_OFF_CPU: p_cpu(a, r, /*off*/ r->b != 0, /*throttled*/ false); break;
+    case EV_HOST_OFF_CPU:
+        p_cpu(a, r, /*off*/ get_host_off_cpu(r).why == EV_off_taken, /*throttled*/ false);
+        break;
     case EV_THROTTLE_ON:
         cpu_throttled(a, r->time, 1);
         p_cpu(a, r, /*off*/ true, /*throttled*/ true);
@@ -388,6 +379,7 @@ static void feed(struct analysis *a, const struct event_rec *r)
         p_enter(a, r, PC_SYSCALL);
         break;
     case EV_G_SYSCALL_EXIT: g_syscall_exit(a, r); break;
+    case EV_SPAN_SINCE: a->span_since = (uint64_t)get_span_since(r).began_ns; break;
     case EV_SPAN_BEGIN: span_begin(a, r); break;
     case EV_SPAN_END: span_end(a, r); break;
     default: feed_p(a, r); break;

@@ -10,6 +10,19 @@ static bool open_traced(const struct host *h, struct failure *f, const struct ho
     return virt_open_(h, f, o);
 }
 
+static enum world_end run_traced(uint64_t until_ps)
+{
+    enum world_end why = virt_run_(until_ps);
+    traced_settle(why != END_TIME);
+    return why;
+}
+
+static void close_traced(void)
+{
+    vm_free();
+    traced_begin(NULL);
+}
+
 const struct host host_traced = {
     .name = "virtual",
     .core = &core_traced,
@@ -18,8 +31,8 @@ const struct host host_traced = {
     .resumes = true,
     .open = open_traced,
     .start = virt_start_,
-    .run = virt_run_,
-    .close = vm_free,
+    .run = run_traced,
+    .close = close_traced,
     .stats = virt_stats_,
     .verdict = virt_verdict_,
     .quiet = vm_quiet,

@@ -74,13 +74,14 @@ const char *op_event_text(const struct event_rec *rec)
     static char line[LINE];
     char time[PLACE], thread[PLACE], text[LINE / 2];
     const struct event_info *info = &event_infos[rec->type];
-    uint64_t args[3] = {rec->a, rec->b, rec->c};
     int n = snprintf(text, sizeof text, "%s", info->name);
     if (rec->g != EVENT_NO_G)
         n += snprintf(text + n, sizeof text - (size_t)n, " g%" PRIu32, rec->g);
-    for (int i = 0; i < 3 && n < (int)sizeof text; i++)
-        if (info->arg[i][0] != 0)
-            n += snprintf(text + n, sizeof text - (size_t)n, " %s=%" PRIu64, info->arg[i], args[i]);
+    for (const struct event_field *f = info->fields; f->name != NULL && n < (int)sizeof text; f++) {
+        char value[PLACE];
+        event_value_text((enum ev_type)f->type, event_field(rec, f), value, sizeof value);
+        n += snprintf(text + n, sizeof text - (size_t)n, " %s=%s", f->name, value);
+    }
     snprintf(line, sizeof line, "%8s %16s %s == %s", "", time_column(rec->time, time),
              thread_text(rec->m, rec->p, thread), text);
     return line;

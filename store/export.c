@@ -9,6 +9,7 @@
 
 #include "run/analysis.h"
 #include "sim/base/alloc.h"
+#include "sim/base/event_get.h"
 #include "sim/base/text.h"
 
 enum { NS = 1000, BUFFER = 1 << 20, PID_PS = 1, PID_SPANS = 2 };
@@ -28,17 +29,30 @@ struct export
     const struct program *program;
     struct gtable gs; /* struct drawn_g */
     struct map spans; /* (key, span) -> begin in ns, goid (a) */
-    uint64_t last_span;
+    uint64_t span_since;
     uint64_t records;
     int64_t runnable;
 };
 
 /* ---- JSON lines ---- */
 
-static void put_argument(FILE *out, const char *name, uint64_t value)
+static void put_argument(FILE *out, const struct event_field *field, uint64_t value)
 {
-    if (name[0] != 0)
-        fprintf(out, ",\"%s\":%" PRIu64, name, value);
+    enum ev_type type = (enum ev_type)field->type;
+    const char *name = event_value_name(type, value);
+    if (event_is_none(type, value) || type == EV_TYPE_group) /* it has been named */
+        return;
+    fprintf(out, ",\"%s\":", field->name);
+    if (name != NULL)
+        text_put(out, TEXT_JSON, name);
+    else if (type == EV_TYPE_flag)
+        fputs(value != 0 ? "true" : "false", out);
+    else if (type == EV_TYPE_value || type == EV_TYPE_when)
+        fprintf(out, "%" PRId64, (int64_t)value);
+    else if (type == EV_TYPE_fd)
+        fprintf(out, "%" PRId32, (int32_t)value);
+    else
+        fprintf(out, "%" PRIu64, value);
 }
 
 static void put_line(struct export *e, const struct event_rec *r)
@@ -55,11 +69,9 @@ static void put_line(struct export *e, const struct event_rec *r)
     if (r->type == EV_G_CREATE) {
         fputs(",\"group\":", e->out);
         text_put(e->out, TEXT_JSON, analysis_group_name(e->program, analysis_group(e->program, r)));
-    } else {
-        put_argument(e->out, info->arg[0], r->a);
     }
-    put_argument(e->out, info->arg[1], r->b);
-    put_argument(e->out, info->arg[2], r->c);
+    for (const struct event_field *f = info->fields; f->name != NULL; f++)
+        put_argument(e->out, f, event_field(r, f));
     fputs("}\n", e->out);
 }
 
@@ -138,16 +150,10 @@ static void span_begins(struct export *e, const struct event_rec *r)
     struct map_slot *s;
     if (r->b >= e->program->nspans)
         return;
-    if (r->c == 1) {
-        s = map_find(&e->spans, e->last_span, r->b);
-        if (s != NULL)
-            s->at = r->a;
-        return;
-    }
     s = map_put(&e->spans, r->a, r->b);
-    s->at = r->time / NS;
+    s->at = e->span_since != 0 ? e->span_since : r->time / NS;
     s->a = r->g;
-    e->last_span = r->a;
+    e->span_since = 0;
 }
 
 static void span_ends(struct export *e, const struct event_rec *r)
@@ -164,14 +170,14 @@ static void put_chrome(struct export *e, const struct event_rec *r)
     switch ((enum event_type)r->type) {
     case EV_G_CREATE:
         g_created(e, r);
-        put_runnable(e, r, r->c != 2);
+        put_runnable(e, r, get_g_create(r).kind != EV_born_coroutine);
         break;
     case EV_G_START:
         g_starts(e, r);
         put_runnable(e, r, false);
         break;
     case EV_G_SYSCALL_EXIT:
-        if (r->c != 0)
+        if (get_g_syscall_exit(r).place == EV_place_none)
             g_starts(e, r);
         else
             put_runnable(e, r, true);
@@ -188,6 +194,7 @@ static void put_chrome(struct export *e, const struct event_rec *r)
         g_stops(e, r);
         gtable_take(&e->gs, r->g);
         break;
+    case EV_SPAN_SINCE: e->span_since = (uint64_t)get_span_since(r).began_ns; break;
     case EV_SPAN_BEGIN: span_begins(e, r); break;
     case EV_SPAN_END: span_ends(e, r); break;
     default: break;

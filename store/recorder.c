@@ -7,6 +7,7 @@
 
 #include "run/analysis.h"
 #include "sim/base/alloc.h"
+#include "sim/base/event_get.h"
 
 enum { NONE = -1, NS = 1000, END_AT_ONCE = 65536 };
 
@@ -155,9 +156,10 @@ static void g_create(struct recorder *r, const struct event_rec *e)
     *s = (struct recorded_g){.chain = {.since = now, .state = G_NOTEXIST},
                              .born = now,
                              .group = analysis_group(r->program, e),
-                             .parent = e->b,
+                             .parent = get_g_create(e).parent.id,
                              .p = EVENT_NO_P};
-    g_move(r, e, e->c == 2 ? G_WAITING : G_RUNNABLE, WHY_Zero, e->b);
+    g_move(r, e, get_g_create(e).kind == EV_born_coroutine ? G_WAITING : G_RUNNABLE, WHY_Zero,
+           get_g_create(e).parent.id);
 }
 
 static void g_exit(struct recorder *r, const struct event_rec *e)
@@ -201,10 +203,8 @@ static void p_move(struct recorder *r, const struct event_rec *e, size_t p, int 
 /* From 1.26 on the record names the goroutine in the system call, not the P. */
 static size_t retaken_p(const struct recorder *r, const struct event_rec *e)
 {
-    if (e->g == EVENT_NO_G)
-        return (size_t)e->a;
-    const struct recorded_g *s = gtable_find(&r->gs, e->g);
-    return s != NULL ? s->p : EVENT_NO_P;
+    (void)r;
+    return get_p_retake(e).of_p.id;
 }
 
 /* ---- Ps without a CPU ---- */
@@ -283,14 +283,8 @@ static void span_begin(struct recorder *r, const struct event_rec *e)
 {
     if (e->b >= r->program->nspans)
         return;
-    if (e->c == 1) {
-        struct map_slot *s = map_find(&r->spans, r->last_span, e->b);
-        if (s != NULL)
-            s->at = e->a;
-        return;
-    }
-    map_put(&r->spans, e->a, e->b)->at = e->time / NS;
-    r->last_span = e->a;
+    map_put(&r->spans, e->a, e->b)->at = r->span_since != 0 ? r->span_since : e->time / NS;
+    r->span_since = 0;
 }
 
 static void span_end(struct recorder *r, const struct event_rec *e)
@@ -314,8 +308,8 @@ static void feed(struct recorder *r, const struct event_rec *e)
     switch ((enum event_type)e->type) {
     case EV_G_CREATE: g_create(r, e); break;
     case EV_G_START: g_move(r, e, G_RUNNING, WHY_Zero, EVENT_NO_G); break;
-    case EV_G_PARK: g_move(r, e, G_WAITING, e->c, EVENT_NO_G); break;
-    case EV_G_READY: g_move(r, e, G_RUNNABLE, WHY_Zero, e->b); break;
+    case EV_G_PARK: g_move(r, e, G_WAITING, (uint16_t)get_g_park(e).reason, EVENT_NO_G); break;
+    case EV_G_READY: g_move(r, e, G_RUNNABLE, WHY_Zero, get_g_ready(e).by.id); break;
     case EV_G_GOSCHED: g_move(r, e, G_RUNNABLE, WHY_GOSCHED, EVENT_NO_G); break;
     case EV_G_PREEMPT: g_move(r, e, G_RUNNABLE, WHY_PREEMPTED, EVENT_NO_G); break;
     case EV_G_EXIT: g_exit(r, e); break;
@@ -324,8 +318,9 @@ static void feed(struct recorder *r, const struct event_rec *e)
         p_move(r, e, e->p, P_SYSCALL);
         break;
     case EV_G_SYSCALL_EXIT:
-        g_move(r, e, e->c != 0 ? G_RUNNING : G_RUNNABLE, WHY_Zero, EVENT_NO_G);
-        if (e->c != 0)
+        g_move(r, e, get_g_syscall_exit(e).place == EV_place_none ? G_RUNNING : G_RUNNABLE,
+               WHY_Zero, EVENT_NO_G);
+        if (get_g_syscall_exit(e).place == EV_place_none)
             p_move(r, e, e->p, P_RUNNING);
         break;
     case EV_P_START:
@@ -334,9 +329,12 @@ static void feed(struct recorder *r, const struct event_rec *e)
         break;
     case EV_P_STOP: p_move(r, e, e->p, P_IDLE); break;
     case EV_P_RETAKE: p_move(r, e, retaken_p(r, e), P_IDLE); break;
+    case EV_SPAN_SINCE: r->span_since = (uint64_t)get_span_since(e).began_ns; break;
     case EV_SPAN_BEGIN: span_begin(r, e); break;
     case EV_SPAN_END: span_end(r, e); break;
-    case EV_HOST_OFF_CPU: stall(r, e, /*open*/ e->b != 0, /*throttled*/ false); break;
+    case EV_HOST_OFF_CPU:
+        stall(r, e, /*open*/ get_host_off_cpu(e).why == EV_off_taken, /*throttled*/ false);
+        break;
     case EV_HOST_ON_CPU: stall(r, e, /*open*/ false, /*throttled*/ false); break;
     case EV_THROTTLE_ON: stall(r, e, /*open*/ true, /*throttled*/ true); break;
     case EV_THROTTLE_OFF: stall(r, e, /*open*/ true, /*throttled*/ false); break;

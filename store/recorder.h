@@ -36,7 +36,7 @@ struct recorder {
     const struct program *program;
     struct gtable gs; /* struct recorded_g */
     struct map spans; /* (key, span) -> begin */
-    uint64_t last_span;
+    uint64_t span_since;
     struct chain *ps;
     struct stall *stalls; /* of each P */
     size_t nps;

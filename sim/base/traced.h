@@ -31,11 +31,14 @@ struct traced_op {
     bool done;       /* false: a cas that failed */
 };
 
-/* Either may be NULL. Called on an M's stack, between two points. */
+/* Either may be NULL. Called on an M's stack, between two points. in_order: a record waits until
+ * nothing can come before it, so that operations and records together are in the order of (time, M,
+ * sequence); else it comes when it is made, by an M that may be ahead of the others. */
 struct traced_to {
     void (*op)(void *arg, const struct traced_op *op);
     void (*event)(void *arg, const struct event_rec *rec);
     void *arg;
+    bool in_order;
 };
 
 /* How a value of this type reads; 5 is what GCC and clang call the class of pointers. */

@@ -174,6 +174,7 @@ struct poll_event {
 #define host_alloc(size, align)         ex_alloc_(size, align)
 #define emit(type, g, a, b, c) \
     ex_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
+#define emit_moves()    false
 #define host_set_p(pid) ex_set_p_(pid)
 /* Turns: at granularity sync the host decides among goroutines. */
 #define turns()       __builtin_expect(ex_hot.turns, 0)
@@ -208,5 +209,7 @@ void ex_turn_does_(const struct turn *t);
 _Noreturn void ex_throw_(const char *text);
 void ex_finding_(int kind, const char *text);
 _Noreturn void ex_stop_(void);
+
+#include "sim/base/emit.h"
 
 #endif

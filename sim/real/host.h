@@ -153,6 +153,7 @@ struct poll_event {
         if (__builtin_expect(rt_recording_, 0))                                         \
             rt_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c)); \
     } while (0)
+#define emit_moves()    __builtin_expect(rt_recording_, 0)
 #define host_set_p(pid) ((void)(rt_pid_ = (pid)))
 /* Threads decide among themselves here. */
 #define turns()          false
@@ -183,5 +184,7 @@ void rt_emit_(uint32_t type, uint32_t g, uint64_t a, uint32_t b, uint16_t c);
 _Noreturn void rt_throw_(const char *text);
 void rt_finding_(int kind, const char *text);
 _Noreturn void rt_stop_(void);
+
+#include "sim/base/emit.h"
 
 #endif

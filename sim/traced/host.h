@@ -126,4 +126,6 @@ static inline void tr_emit_(enum event_type type, uint32_t g, uint64_t a, uint32
     tr_event_();
 }
 
+#include "sim/base/emit.h"
+
 #endif

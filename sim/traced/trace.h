@@ -19,6 +19,9 @@ void traced_stop_after(uint64_t number);
 void traced_stop_now(void);
 bool traced_stopped(void); /* since the last traced_stop_after, vm_run has returned so */
 uint64_t traced_count(void);
+/* vm_run came back: what waits for its order and is settled is told; at the end of the world all up
+ * to its last moment, and the rest did not happen. */
+void traced_settle(bool ended);
 
 /* For host.h. */
 void tr_op_(struct traced_op *op);

@@ -116,9 +116,44 @@ void vm_cpu_charge_(struct vm_thread *t, uint64_t at)
 
 /* ---- giving and taking ---- */
 
-static void record(struct vm_thread *t, enum event_type type, uint64_t at, uint64_t ps, bool taken)
+/* Of whom and when; then comes an emitter. */
+static struct {
+    uint64_t at;
+    uint32_t who;
+} record;
+
+static void record_of(const struct vm_thread *t, uint64_t at)
 {
-    event_emit(&vm_log_, type, at, t->f.who, 0, ps / 1000, taken, (uint16_t)t->cpu);
+    record.at = at;
+    record.who = t->f.who;
+}
+
+static void put_record(enum event_type type, uint32_t g, uint64_t a, uint32_t b, uint16_t c)
+{
+    event_emit(&vm_log_, type, record.at, record.who, g, a, b, c);
+    if (vm_heard_ != NULL)
+        vm_heard_();
+}
+
+#define emit(type, g, a, b, c) put_record(type, g, a, b, c)
+#include "sim/base/emit.h"
+
+void vm_record_throttled_(const struct vm_thread *t, uint64_t at, uint64_t period)
+{
+    record_of(t, at);
+    ev_throttle_on(period, (uint16_t)t->cpu);
+}
+
+void vm_record_unthrottled_(const struct vm_thread *t, uint64_t at, uint64_t ps)
+{
+    record_of(t, at);
+    ev_throttle_off(ps / 1000, (uint16_t)t->cpu);
+}
+
+static void record_off(const struct vm_thread *t, uint64_t at, enum ev_off why)
+{
+    record_of(t, at);
+    ev_host_off_cpu((at - vm_w_.cpu[t->cpu].slice_start) / 1000, why, (uint16_t)t->cpu);
 }
 
 static void set_idle(uint32_t cpu, bool idle)
@@ -166,7 +201,8 @@ void vm_cpu_run_(uint32_t cpu, struct vm_thread *t, uint64_t at)
         t->wait_since = at;
         return;
     }
-    record(t, EV_HOST_ON_CPU, at, waited ? at - t->wait_since : 0, false);
+    record_of(t, at);
+    ev_host_on_cpu(waited ? (at - t->wait_since) / 1000 : 0, (uint16_t)cpu);
     if (vm_w_.waiting)
         arm_slice(cpu, at);
     vm_continue_(t, at);
@@ -183,6 +219,8 @@ static void begin_waiting(struct vm_thread *t, uint64_t at)
     t->state = VM_WAITING;
     t->clock = at;
     t->wait_since = at;
+    record_of(t, at);
+    ev_host_wait();
     wait_push(t);
     if (vm_w_.waiting == 1)
         for (uint32_t i = 0; i < vm_w_.cpus; i++)
@@ -204,7 +242,7 @@ void vm_cpu_leave_(struct vm_thread *t, uint64_t at)
     struct vm_cpu *c = &vm_w_.cpu[cpu];
 
     assert(c->curr == t);
-    record(t, EV_HOST_OFF_CPU, at, at - c->slice_start, false);
+    record_off(t, at, EV_off_sleeps);
     vm_cpu_charge_(t, at);
     c->curr = NULL;
     c->idle_since = at;
@@ -225,7 +263,7 @@ static struct vm_thread *take(uint32_t cpu, uint64_t *at)
     struct vm_thread *t = c->curr;
 
     *at = vm_interrupt_(t, *at);
-    record(t, EV_HOST_OFF_CPU, *at, *at - c->slice_start, true);
+    record_off(t, *at, EV_off_taken);
     vm_cpu_charge_(t, *at);
     t->preemptions++;
     c->curr = NULL;

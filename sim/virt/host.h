@@ -194,6 +194,7 @@ struct poll_event {
 #define host_alloc(size, align)         VM_CALL_(vm_alloc_(size, align))
 #define emit(type, g, a, b, c) \
     vm_emit_((enum event_type)(type), (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c))
+#define emit_moves()    (vm_log_.moves)
 #define host_set_p(pid) vm_set_p_((uint16_t)(pid)) /* -1 is EVENT_NO_P */
 /* Threads decide among themselves here. */
 #define turns()          false
@@ -234,7 +235,13 @@ static inline void vm_set_p_(uint16_t pid)
 
 static inline void vm_emit_(enum event_type type, uint32_t g, uint64_t a, uint32_t b, uint16_t c)
 {
-    event_emit(&vm_log_, type, vm_now_, vm_hot.front->who, g, a, b, c);
+    if (event_put(&vm_log_, type, vm_now_, vm_hot.front->who, g, a, b, c))
+        VM_DO_(event_log_full_(&vm_log_)); /* asks for the time before which all is settled */
 }
+
+/* The traced host has its own. */
+#ifndef GMPSIM_TRACED_HOST_H
+#include "sim/base/emit.h"
+#endif
 
 #endif

@@ -77,7 +77,7 @@ static void throttle(uint32_t cpu, uint64_t at)
     else
         vm_w_.cpu[b->throttled_tail].throttled_next = cpu;
     b->throttled_tail = cpu;
-    event_emit(&vm_log_, EV_THROTTLE_ON, at, c->curr->f.who, 0, at / b->period, 0, (uint16_t)cpu);
+    vm_record_throttled_(c->curr, at, at / b->period);
 }
 
 bool vm_quota_begin_(uint32_t cpu, uint64_t at)
@@ -135,8 +135,7 @@ static void unthrottle(uint32_t cpu, uint64_t at)
         at = c->throttled_at;
     b->throttled_ps += at - c->throttled_at;
     c->throttled = false;
-    event_emit(&vm_log_, EV_THROTTLE_OFF, at, t->f.who, 0, (at - c->throttled_at) / NS, 0,
-               (uint16_t)cpu);
+    vm_record_unthrottled_(t, at, at - c->throttled_at);
     t->wait_ps += at > t->wait_since ? at - t->wait_since : 0;
     c->curr = NULL;
     vm_cpu_run_(cpu, t, at > t->clock ? at : t->clock);

@@ -19,6 +19,7 @@ static jmp_buf main_jump;
 struct vm_hot vm_hot;
 struct vm_world vm_w_;
 struct event_log vm_log_;
+void (*vm_heard_)(void);
 struct vm_front vm_nobody_ = {.who = (uint32_t)EVENT_NO_P << 16 | EVENT_NO_M};
 
 /* ---- cache lines ---- */
@@ -39,6 +40,19 @@ void vm_write_miss_(const volatile void *p, enum cost_atomic kind)
 {
     vm_hot.now += vm_hot.atomic[kind].miss;
     *vm_line_(p) = vm_hot.bit;
+}
+
+/* ---- records ---- */
+
+/* Whoever records later than now is the running thread, one with a CPU, or an event. */
+uint64_t vm_settled_(void)
+{
+    uint64_t at = vm_ready_time_(vm_ready_top_());
+    uint64_t now = vm_chooser_ && !vm_chooser_->strategy->wants_time ? vm_w_.now : vm_hot.now;
+
+    if (vm_w_.next_ev < at)
+        at = vm_w_.next_ev;
+    return now < at ? now : at;
 }
 
 /* ---- from thread to thread ---- */
@@ -372,7 +386,12 @@ enum world_end vm_run(uint64_t until_ps)
         vm_dispatch_(NULL, false);
     w->running = false;
     enter_nobody(w->now);
-    event_log_flush(&vm_log_);
+    if (w->why == END_TIME)
+        event_log_flush(&vm_log_);
+    else if (w->why == END_IDLE)
+        event_log_end(&vm_log_, VM_TIME_MAX_PS);
+    else
+        event_log_end(&vm_log_, w->now);
     vm_event_cancel_(VE_UNTIL, &w->until_event);
     return w->why;
 }

@@ -61,6 +61,7 @@ struct vm_opts {
     uint32_t noise_permille; /* wake latencies vary by up to this share, from the seed; 0: none */
     uint32_t records_batch;  /* records per call of the sink; 0: EVENT_BATCH_COUNT */
     event_sink_fn *sink;     /* event records go here; NULL: records off */
+    bool records_moves;      /* also those for listeners only (events.def) */
     void *sink_arg;
     /* Who answers what is otherwise decided by a rule or a seed; the caller's, and not part of what
      * is saved. NULL: nobody is asked, and points below the horizon cost next to nothing. See

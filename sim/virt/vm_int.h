@@ -197,6 +197,9 @@ struct vm_world {
 
 extern struct vm_world vm_w_;
 extern struct event_log vm_log_;
+uint64_t vm_settled_(void);
+/* Called after each record that the host itself makes; NULL: nobody wants it (sim/traced). */
+extern void (*vm_heard_)(void);
 
 /* Whose m and p are EVENT_NO_M and EVENT_NO_P. */
 extern struct vm_front vm_nobody_;
@@ -272,6 +275,8 @@ void vm_cpu_preempt_(uint32_t cpu, uint64_t at);
 void vm_cpu_slice_(uint32_t cpu, uint64_t at);
 /* CPU time of t up to `at`, into its accounts and its CPU's. */
 void vm_cpu_charge_(struct vm_thread *t, uint64_t at);
+void vm_record_throttled_(const struct vm_thread *t, uint64_t at, uint64_t period);
+void vm_record_unthrottled_(const struct vm_thread *t, uint64_t at, uint64_t ps);
 uint64_t vm_tick_up_(uint64_t at);
 
 /* quota.c: all of it only when vm_w_.bw.on; what is under way when a quota ends, ends by itself */

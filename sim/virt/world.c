@@ -161,10 +161,11 @@ static void init_parts(const struct vm_opts *o)
 {
     struct vm_world *w = &vm_w_;
 
-    event_log_init(&vm_log_, &w->arena);
+    event_log_init(&vm_log_, &w->arena, vm_settled_);
     if (o->sink)
-        event_log_sink(&vm_log_, &w->arena, o->sink, o->sink_arg,
+        event_log_sink(&vm_log_, o->sink, o->sink_arg,
                        o->records_batch ? o->records_batch : EVENT_BATCH_COUNT);
+    vm_log_.moves = o->records_moves;
     eventq_init(&w->queue, &w->arena);
     w->next_ev = VM_NEVER;
     rng_init(&w->seeds, o->seed, RNG_SCHED, 0);
@@ -222,7 +223,6 @@ void vm_free(void)
     if (!w->exists)
         return;
     throw_set_reporter(NULL, NULL);
-    event_log_flush(&vm_log_);
     pages_unmap(w->lines, lines_size());
     for (uint32_t i = 0; i < w->threads; i++)
         if (w->thread[i] && w->thread[i]->coro.stack) /* else the system had no stack for it */

@@ -73,8 +73,8 @@ TEST_CASE(NoMalloc, AWorldNeverAllocates)
     coro_init_thread(&thread);
     no_malloc_begin();
     eventq_init(&queue, &arena);
-    event_log_init(&event_log_, &arena);
-    event_log_sink(&event_log_, &arena, count, &records, 100);
+    event_log_init(&event_log_, &arena, NULL);
+    event_log_sink(&event_log_, count, &records, 100);
     hist_init(&hist, &arena, 50000);
     run_world();
     int rc = checkpoint_save(&c, &arena, &f);

@@ -20,35 +20,55 @@ static void begin(void)
     CHECK(analysis_init(&a, &program, &f));
 }
 
-/* On M 0 with P p at `ns`. */
-static void put_on(uint64_t ns, enum event_type type, uint16_t p, uint32_t g, uint64_t arg,
-                   uint32_t b, uint16_t c)
+/* What the next records are stamped with: M 0, P p, ns. */
+static uint64_t now_ns;
+static uint16_t cur_p;
+
+static void emit(enum event_type type, uint32_t g, uint64_t x, uint32_t b, uint16_t c)
 {
-    struct event_rec r = {
-        .time = ns * NS, .a = arg, .b = b, .g = g, .type = (uint16_t)type, .m = 0, .p = p, .c = c};
+    struct event_rec r = {.time = now_ns * NS,
+                          .a = x,
+                          .b = b,
+                          .g = g,
+                          .type = (uint16_t)type,
+                          .m = 0,
+                          .p = cur_p,
+                          .c = c};
     analysis_feed(&a, &r, 1);
 }
+#include "sim/base/emit.h"
 
-static void put(uint64_t ns, enum event_type type, uint32_t g, uint64_t arg, uint16_t c)
-{
-    put_on(ns, type, 0, g, arg, 0, c);
-}
+static void at(uint64_t ns) { now_ns = ns; }
+
+static const ev_g g1 = {1}, g7 = {7}, nobody = {EVENT_NO_G};
+
+static void g_new(ev_g g) { ev_g_create(g, 1, 1, nobody, EV_born_program, EV_place_runnext); }
 
 static uint64_t spent(enum p_class c) { return a.ps[0].ps[c] / NS; }
 
 TEST_CASE(Analysis, ChargesAPsTimeToOneClassEach)
 {
     begin();
-    put(0, EV_P_START, 0, 0, 0);
-    put(10, EV_G_CREATE, 1, UINT64_C(2) << 32 | 1, 0);
-    put(30, EV_G_START, 1, 20, 0);
-    put(100, EV_G_SYSCALL_ENTER, 1, 0, 0);
-    put(150, EV_G_SYSCALL_EXIT, 1, 0, 1);
-    put(160, EV_GC_ASSIST, 1, 4, 0);
-    put(170, EV_G_PARK, 1, 0, 14);
-    put(180, EV_M_SPIN_BEGIN, 0, 0, 0);
-    put(200, EV_M_SPIN_END, 0, 0, 0);
-    put(205, EV_P_STOP, 0, 0, 0);
+    at(0);
+    ev_p_start(false);
+    at(10);
+    g_new(g1);
+    at(30);
+    ev_g_start(g1, 20, false);
+    at(100);
+    ev_g_syscall_enter(g1, false);
+    at(150);
+    ev_g_syscall_exit(g1, 0, EV_place_none);
+    at(160);
+    ev_gc_assist_end(g1, 4);
+    at(170);
+    ev_g_park(g1, 0, EV_wait_ChanReceive);
+    at(180);
+    ev_m_spin_begin();
+    at(200);
+    ev_m_spin_end(0, false);
+    at(205);
+    ev_p_stop();
     analysis_until(&a, 305 * NS);
     CHECK_EQ(spent(PC_SCHED), 30 + 10 + 5);
     CHECK_EQ(spent(PC_USER), 70 + 20 - 4);
@@ -62,9 +82,12 @@ TEST_CASE(Analysis, ChargesAPsTimeToOneClassEach)
 TEST_CASE(Analysis, AnMThatStartedSpinningSpunSinceItsPStarted)
 {
     begin();
-    put(100, EV_P_START, 0, 0, 0);
-    put(140, EV_M_SPIN_END, 0, 0, 1);
-    put(150, EV_P_STOP, 0, 0, 0);
+    at(100);
+    ev_p_start(false);
+    at(140);
+    ev_m_spin_end(0, true);
+    at(150);
+    ev_p_stop();
     CHECK_EQ(spent(PC_SPIN), 40);
     CHECK_EQ(spent(PC_SCHED), 10);
     analysis_release(&a);
@@ -73,9 +96,12 @@ TEST_CASE(Analysis, AnMThatStartedSpinningSpunSinceItsPStarted)
 TEST_CASE(Analysis, APThatGomaxprocsTookAwayHasNoTime)
 {
     begin();
-    put(0, EV_P_RESIZE, 0, 0, 3);
-    put(100, EV_P_RESIZE, 0, 0, 2);
-    put(150, EV_P_RESIZE, 0, 0, 3);
+    at(0);
+    ev_p_resize(0, 3);
+    at(100);
+    ev_p_resize(0, 2);
+    at(150);
+    ev_p_resize(0, 3);
     analysis_until(&a, 250 * NS);
     CHECK_EQ(a.nps, 3);
     CHECK_EQ(a.ps[1].ps[PC_IDLE] / NS, 250);
@@ -86,14 +112,20 @@ TEST_CASE(Analysis, APThatGomaxprocsTookAwayHasNoTime)
 TEST_CASE(Analysis, ThrottledAndWaitingForACpuLieOverWhatThePDid)
 {
     begin();
-    put(0, EV_P_START, 0, 0, 0);
-    put(0, EV_G_CREATE, 1, UINT64_C(2) << 32 | 1, 0);
-    put(0, EV_G_START, 1, 0, 0);
-    put_on(10, EV_HOST_OFF_CPU, 0, 0, 10, 1, 0);
-    put(30, EV_HOST_ON_CPU, 0, 20, 0);
-    put(35, EV_THROTTLE_ON, 0, 0, 0);
-    put(95, EV_THROTTLE_OFF, 0, 60, 0);
-    put(97, EV_HOST_ON_CPU, 0, 0, 0);
+    at(0);
+    ev_p_start(false);
+    g_new(g1);
+    ev_g_start(g1, 0, false);
+    at(10);
+    ev_host_off_cpu(0, EV_off_taken, 0);
+    at(30);
+    ev_host_on_cpu(20, 0);
+    at(35);
+    ev_throttle_on(0, 0);
+    at(95);
+    ev_throttle_off(60, 0);
+    at(97);
+    ev_host_on_cpu(0, 0);
     analysis_until(&a, 100 * NS);
     CHECK_EQ(spent(PC_USER), 10 + 5 + 3);
     CHECK_EQ(spent(PC_NOCPU), 20 + 2);
@@ -105,9 +137,12 @@ TEST_CASE(Analysis, ThrottledAndWaitingForACpuLieOverWhatThePDid)
 TEST_CASE(Analysis, AnMThatSleepsDoesNotWaitForACpuUntilItWakes)
 {
     begin();
-    put(0, EV_P_START, 0, 0, 0);
-    put(10, EV_HOST_OFF_CPU, 0, 10, 0);
-    put(60, EV_HOST_ON_CPU, 0, 20, 0);
+    at(0);
+    ev_p_start(false);
+    at(10);
+    ev_host_off_cpu(0, EV_off_sleeps, 0);
+    at(60);
+    ev_host_on_cpu(20, 0);
     analysis_until(&a, 100 * NS);
     CHECK_EQ(spent(PC_SCHED), 40 + 40);
     CHECK_EQ(spent(PC_NOCPU), 20);
@@ -118,14 +153,24 @@ TEST_CASE(Analysis, WhoWaitsForACpuThatIsThrottledIsThrottled)
 {
     begin();
     a.cpus = 1;
-    put(0, EV_P_RESIZE, 0, 0, 2);
+    at(0);
+    ev_p_resize(0, 2);
     for (uint16_t p = 0; p < 2; p++) {
-        put_on(0, EV_P_START, p, 0, 0, 0, 0);
-        put_on(0, EV_M_SPIN_BEGIN, p, 0, 0, 0, 0);
+        cur_p = p;
+        ev_p_start(false);
+        cur_p = 0;
+        cur_p = p;
+        ev_m_spin_begin();
+        cur_p = 0;
     }
-    put_on(10, EV_HOST_OFF_CPU, 1, 0, 0, 1, 0);
-    put(30, EV_THROTTLE_ON, 0, 0, 0);
-    put(80, EV_THROTTLE_OFF, 0, 0, 0);
+    cur_p = 1;
+    at(10);
+    ev_host_off_cpu(0, EV_off_taken, 0);
+    cur_p = 0;
+    at(30);
+    ev_throttle_on(0, 0);
+    at(80);
+    ev_throttle_off(0, 0);
     analysis_until(&a, 100 * NS);
     CHECK_EQ(a.ps[1].ps[PC_SPIN] / NS, 10);
     CHECK_EQ(a.ps[1].ps[PC_NOCPU] / NS, 20 + 20);
@@ -137,11 +182,13 @@ TEST_CASE(Analysis, AnAssistTakesNoMoreThanItsStretch)
 {
     uint64_t sums[PC_COUNT], before[PC_COUNT];
     begin();
-    put(0, EV_P_START, 0, 0, 0);
-    put(0, EV_G_CREATE, 1, UINT64_C(2) << 32 | 1, 0);
-    put(0, EV_G_START, 1, 0, 0);
+    at(0);
+    ev_p_start(false);
+    g_new(g1);
+    ev_g_start(g1, 0, false);
     analysis_ps_until(&a, 100 * NS, before);
-    put(130, EV_GC_ASSIST, 1, 60, 0);
+    at(130);
+    ev_gc_assist_end(g1, 60);
     analysis_ps_until(&a, 200 * NS, sums);
     CHECK_EQ((sums[PC_GC] - before[PC_GC]) / NS, 30);
     CHECK_EQ((sums[PC_USER] - before[PC_USER]) / NS, 70);
@@ -151,11 +198,16 @@ TEST_CASE(Analysis, AnAssistTakesNoMoreThanItsStretch)
 TEST_CASE(Analysis, ASyscallsPIsIdleOnceItWasTakenAway)
 {
     begin();
-    put(0, EV_P_START, 0, 0, 0);
-    put(0, EV_G_CREATE, 1, UINT64_C(2) << 32 | 1, 0);
-    put(0, EV_G_START, 1, 0, 0);
-    put(10, EV_G_SYSCALL_ENTER, 1, 0, 0);
-    put_on(40, EV_P_RETAKE, EVENT_NO_P, 1, 0, 0, 0); /* from 1.26 on it names the goroutine */
+    at(0);
+    ev_p_start(false);
+    g_new(g1);
+    ev_g_start(g1, 0, false);
+    at(10);
+    ev_g_syscall_enter(g1, false);
+    cur_p = EVENT_NO_P;
+    at(40);
+    ev_p_retake(g1, (ev_p){0}, EV_retake_sysmon);
+    cur_p = 0;
     analysis_until(&a, 100 * NS);
     CHECK_EQ(spent(PC_SYSCALL), 30);
     CHECK_EQ(spent(PC_IDLE), 60);
@@ -165,12 +217,18 @@ TEST_CASE(Analysis, ASyscallsPIsIdleOnceItWasTakenAway)
 TEST_CASE(Analysis, AddsUpAGoroutinesStatesAndLife)
 {
     begin();
-    put(100, EV_G_CREATE, 7, UINT64_C(2) << 32 | 1, 0);
-    put(130, EV_G_START, 7, 30, 0);
-    put(180, EV_G_PARK, 7, 0, 14);
-    put(280, EV_G_READY, 7, 0, 0);
-    put(285, EV_G_START, 7, 5, 0);
-    put(300, EV_G_EXIT, 7, 0, 0);
+    at(100);
+    g_new(g7);
+    at(130);
+    ev_g_start(g7, 30, false);
+    at(180);
+    ev_g_park(g7, 0, EV_wait_ChanReceive);
+    at(280);
+    ev_g_ready(g7, nobody, EV_place_ring);
+    at(285);
+    ev_g_start(g7, 5, false);
+    at(300);
+    ev_g_exit(g7);
     const struct run_group *g = &a.groups[2];
     CHECK_STR(g->name, "worker");
     CHECK_EQ(g->created, 1);
@@ -191,10 +249,13 @@ TEST_CASE(Analysis, AddsUpAGoroutinesStatesAndLife)
 TEST_CASE(Analysis, ASpanMayHaveBegunEarlierThanItsRecord)
 {
     begin();
-    put_on(500, EV_SPAN_BEGIN, 0, 7, 42, 0, 0);
-    put_on(500, EV_SPAN_BEGIN, 0, 7, 100, 0, 1);
-    put_on(600, EV_SPAN_BEGIN, 0, 8, 43, 0, 0);
-    put_on(900, EV_SPAN_END, 0, 7, 42, 0, 0);
+    at(500);
+    ev_span_since(g7, 100);
+    ev_span_begin(g7, 42, 0);
+    at(600);
+    ev_span_begin((ev_g){8}, 43, 0);
+    at(900);
+    ev_span_end(g7, 42, 0);
     CHECK_EQ(a.span_stats[0].latency->max, 800);
     CHECK_EQ(a.span_stats[0].latency->count, 1);
     CHECK_EQ(a.span_stats[0].open, 1);

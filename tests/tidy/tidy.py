@@ -24,7 +24,7 @@ MODEL_WINDOW = ["model/api.h", "model/prog.h", "model/profile.h", "model/counter
 ARROWS = {
     "include": [],
     "model": [],  # <host.h> and the C library's plain headers, see below
-    "sim/base": [],
+    "sim/base": ["model/waitreason.def"],  # records speak of them
     "sim/virt": ["sim/base"],
     "sim/traced": ["sim/virt", "sim/base"],
     "sim/real": ["sim/base"],

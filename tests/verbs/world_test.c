@@ -142,7 +142,7 @@ TEST_CASE(World, EveryEventIsRecorded)
     CHECK_EQ(run_with(NULL, emit_some, THREADS), END_IDLE);
     CHECK_EQ(verbs_events(EV_MARK), 100 * THREADS);
     CHECK_EQ(verbs_events(EV_PANIC), THREADS);
-    CHECK_EQ(verbs_events(EV_SYSMON), 0);
+    CHECK_EQ(verbs_events(EV_INJECT), 0);
     verbs_end();
 }
 
