@@ -2,11 +2,14 @@
 #include "cli/jobs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "cli/progress.h"
@@ -18,7 +21,9 @@ enum { AT_ONCE_MAX = 256, LOOK_EVERY_MS = 250 };
 struct child {
     pid_t pid;
     int fd;
-    size_t index, have; /* bytes of the result so far */
+    int64_t task;
+    size_t have; /* bytes of the result so far */
+    char *result;
 };
 
 /* ---- children ---- */
@@ -38,15 +43,23 @@ static bool write_all(int fd, const void *data, size_t size)
     return true;
 }
 
-static _Noreturn void child_main(const struct jobs *j, size_t index, int fd)
+/* Ends with its parent, also when that is killed; one that is gone already is another's child. */
+static void end_with(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(EXIT_USAGE);
+}
+
+static _Noreturn void child_main(const struct jobs *j, int64_t task, int fd)
 {
     void *result = x_alloc(j->size);
-    bool ok = j->task(j->arg, index, result) && write_all(fd, result, j->size);
+    bool ok = j->task(j->arg, task, result) && write_all(fd, result, j->size);
     fflush(NULL);
     _exit(ok ? EXIT_CLEAN : EXIT_USAGE);
 }
 
-static bool start(const struct jobs *j, struct child *c, size_t index)
+static bool start(const struct jobs *j, struct child *c, int64_t task)
 {
     int fds[2];
     if (pipe(fds) != 0) {
@@ -54,10 +67,11 @@ static bool start(const struct jobs *j, struct child *c, size_t index)
         return false;
     }
     fflush(NULL);
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         close(fds[0]);
-        child_main(j, index, fds[1]);
+        end_with(parent);
+        child_main(j, task, fds[1]);
     }
     close(fds[1]);
     if (pid < 0) {
@@ -65,21 +79,20 @@ static bool start(const struct jobs *j, struct child *c, size_t index)
         close(fds[0]);
         return false;
     }
-    *c = (struct child){.pid = pid, .fd = fds[0], .index = index};
+    *c = (struct child){.pid = pid, .fd = fds[0], .task = task, .result = x_alloc(j->size)};
     return true;
 }
 
 /* True: the child is over. */
 static bool receive(const struct jobs *j, struct child *c)
 {
-    char *to = (char *)j->results + c->index * j->size;
-    ssize_t n = read(c->fd, to + c->have, j->size - c->have);
+    ssize_t n = read(c->fd, c->result + c->have, j->size - c->have);
     if (n > 0)
         c->have += (size_t)n;
     return n == 0 || (n < 0 && errno != EINTR) || c->have == j->size;
 }
 
-static int finish(const struct jobs *j, struct child *c)
+static int wait_for(const struct jobs *j, const struct child *c)
 {
     int status;
     close(c->fd);
@@ -87,11 +100,21 @@ static int finish(const struct jobs *j, struct child *c)
         if (errno != EINTR)
             return EXIT_USAGE;
     if (WIFSIGNALED(status))
-        fprintf(stderr, "gmpsim: task %zu was ended by signal %d\n", c->index, WTERMSIG(status));
+        fprintf(stderr, "gmpsim: task %" PRId64 " was ended by signal %d\n", c->task,
+                WTERMSIG(status));
     if (!WIFEXITED(status))
         return EXIT_USAGE;
     return WEXITSTATUS(status) != EXIT_CLEAN || c->have == j->size ? WEXITSTATUS(status)
                                                                    : EXIT_USAGE;
+}
+
+static int finish(struct jobs *j, struct child *c)
+{
+    int status = wait_for(j, c);
+    if (status == EXIT_CLEAN)
+        j->done(j->arg, c->task, c->result);
+    free(c->result);
+    return status;
 }
 
 /* Or for the time to draw. */
@@ -110,43 +133,61 @@ static int limit(const struct jobs *j)
     long n = j->at_once > 0 ? j->at_once : sysconf(_SC_NPROCESSORS_ONLN);
     if (n < 1)
         n = 1;
-    if (n > AT_ONCE_MAX)
-        n = AT_ONCE_MAX;
-    return (size_t)n > j->count ? (int)j->count : (int)n;
+    return n > AT_ONCE_MAX ? AT_ONCE_MAX : (int)n;
+}
+
+static void draw(struct jobs *j, struct progress *bar)
+{
+    int64_t done = 0, total = 0;
+    if (!progress_due(bar))
+        return;
+    j->far(j->arg, &done, &total);
+    if (total > 0)
+        progress_draw(bar, done, total, "%" PRId64 " of %" PRId64 " runs", done, total);
+    else
+        progress_draw(bar, 0, 0, "%" PRId64 " runs", done);
+}
+
+/* The children that have said something; gives how many are left. */
+static int hear(struct jobs *j, struct child *children, const struct pollfd *polls, int active,
+                int *status)
+{
+    for (int i = active - 1; i >= 0; i--) {
+        if (polls[i].revents == 0 || !receive(j, &children[i]))
+            continue;
+        int ended = finish(j, &children[i]);
+        if (ended > *status)
+            *status = ended;
+        children[i] = children[--active];
+    }
+    return active;
 }
 
 int jobs_run(struct jobs *j)
 {
     struct child children[AT_ONCE_MAX];
     struct pollfd polls[AT_ONCE_MAX];
-    int active = 0, most = limit(j);
-    size_t next = 0, done = 0;
-    int status = EXIT_CLEAN;
+    int active = 0, most = limit(j), status = EXIT_CLEAN;
     struct progress bar;
     progress_begin(&bar, j->what);
-    while (active > 0 || (status == EXIT_CLEAN && next < j->count)) {
-        while (status == EXIT_CLEAN && active < most && next < j->count) {
-            if (start(j, &children[active], next)) {
+    for (;;) {
+        while (status == EXIT_CLEAN && active < most) {
+            int64_t task = j->next(j->arg);
+            if (task == JOBS_NONE)
+                break;
+            if (start(j, &children[active], task))
                 active++;
-                next++;
-            } else {
+            else
                 status = EXIT_USAGE;
-            }
         }
-        if (active == 0 || wait_for_any(children, active, polls) != 0)
-            return EXIT_USAGE;
-        for (int i = active - 1; i >= 0; i--) {
-            if (polls[i].revents == 0 || !receive(j, &children[i]))
-                continue;
-            int ended = finish(j, &children[i]);
-            if (ended > status)
-                status = ended;
-            children[i] = children[--active];
-            done++;
+        if (active == 0)
+            break;
+        if (wait_for_any(children, active, polls) != 0) {
+            status = EXIT_USAGE;
+            break;
         }
-        if (progress_due(&bar))
-            progress_draw(&bar, (int64_t)done, (int64_t)j->count, "%zu of %zu runs", done,
-                          j->count);
+        active = hear(j, children, polls, active, &status);
+        draw(j, &bar);
     }
     progress_end(&bar);
     return status;

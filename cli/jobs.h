@@ -3,20 +3,28 @@
 #define GMPSIM_CLI_JOBS_H
 
 /* Tasks in child processes, a few at a time. There is one world per process, so this is how several
- * runs happen at once; and a task that dies takes nothing with it. */
+ * runs happen at once; and a task that dies takes nothing with it. Children end with their parent,
+ * however it ends. Which task is next is asked whenever there is room for one, so it may depend on
+ * what came back. */
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+enum { JOBS_NONE = -1 }; /* no task now; when none is under way either, that was all */
 
 struct jobs {
-    size_t count;     /* of tasks */
     int at_once;      /* children at a time; 0: as many as there are CPUs */
     size_t size;      /* bytes of one task's result */
-    void *results;    /* count * size, zero before */
     const char *what; /* for the line that shows how far it is (progress.h) */
-    /* In the child: fills result; false ends the child as failed, with its message on stderr. */
-    bool (*task)(void *arg, size_t index, void *result);
     void *arg;
+    int64_t (*next)(void *arg);
+    /* In the child: fills result, which is zero; false ends the child as failed, with its message
+     * on stderr. */
+    bool (*task)(void *arg, int64_t task, void *result);
+    void (*done)(void *arg, int64_t task, const void *result);
+    /* How many are done, of how many; 0: nobody knows. */
+    void (*far)(void *arg, int64_t *done, int64_t *total);
 };
 
 /* Runs all. EXIT_CLEAN, or the status with which a child ended; EXIT_USAGE if one was ended by a

@@ -146,6 +146,12 @@ static const char *const steps[STORE_VERSION] = {
     /* 4: when a P's M had no CPU. */
     "CREATE TABLE p_stalls(" RUN "p INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER,"
     " why TEXT NOT NULL) STRICT;",
+
+    /* 5: what else a grid varies. */
+    "ALTER TABLE whatif ADD COLUMN rate REAL NOT NULL DEFAULT 1.0;"
+    "ALTER TABLE whatif ADD COLUMN policy TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE whatif ADD COLUMN nr_periods INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE whatif ADD COLUMN nr_throttled INTEGER NOT NULL DEFAULT 0;",
 };
 /* clang-format on */
 

@@ -24,7 +24,7 @@
 struct sqlite3;
 struct store;
 
-enum { STORE_VERSION = 4 };
+enum { STORE_VERSION = 5 };
 
 enum store_mode {
     STORE_READ,  /* the file must exist; nothing can be changed through this handle */

@@ -7,27 +7,29 @@
 
 #include "store/store_int.h"
 
+enum { PPM = 1000000 };
+
 static const char *const sql =
     "INSERT INTO whatif(grid, scenario, file, profile, procs, cpus, quota_us, seed, verdict,"
     " as_expected, makespan_ns, user_ns, throttled_ns, fingerprint, name, count, p50_ns, p90_ns,"
-    " p99_ns, p999_ns, max_ns) SELECT ifnull(max(grid), 0) + ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-    " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21 FROM whatif";
+    " p99_ns, p999_ns, max_ns, rate, policy, nr_periods, nr_throttled)"
+    " SELECT ifnull(max(grid), 0) + ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
+    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25 FROM whatif";
 
 static void bind_text(sqlite3_stmt *st, int at, const char *text)
 {
     sqlite3_bind_text(st, at, text, -1, SQLITE_TRANSIENT);
 }
 
-static bool put(sqlite3_stmt *st, const struct whatif_run *w, size_t series, bool first)
+static void bind_run(sqlite3_stmt *st, const struct whatif_row *row)
 {
     char profile[16], seed[24], fingerprint[24];
-    const struct whatif_series *s = &w->series[series];
+    const struct whatif_run *w = row->run;
     snprintf(profile, sizeof profile, "go1.%d", w->release);
     snprintf(seed, sizeof seed, "%" PRIu64, w->seed);
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, w->fingerprint);
     const int64_t numbers[] = {w->procs, w->cpus, w->quota_us};
     const int64_t more[] = {w->complaints == 0, w->makespan_ns, w->p_ns[PC_USER], w->throttled_ns};
-    sqlite3_bind_int(st, 1, first);
     bind_text(st, 4, profile);
     for (int i = 0; i < 3; i++)
         sqlite3_bind_int64(st, 5 + i, numbers[i]);
@@ -36,7 +38,19 @@ static bool put(sqlite3_stmt *st, const struct whatif_run *w, size_t series, boo
     for (int i = 0; i < 4; i++)
         sqlite3_bind_int64(st, 10 + i, more[i]);
     bind_text(st, 14, fingerprint);
-    bind_text(st, 15, s->name);
+    sqlite3_bind_double(st, 22, (double)row->rate_ppm / PPM);
+    bind_text(st, 23, row->policy);
+    sqlite3_bind_int64(st, 24, w->nr_periods);
+    sqlite3_bind_int64(st, 25, w->nr_throttled);
+}
+
+static bool put(sqlite3_stmt *st, const struct whatif_row *row, const char *name, size_t series,
+                bool first)
+{
+    const struct whatif_series *s = &row->run->series[series];
+    sqlite3_bind_int(st, 1, first);
+    bind_run(st, row);
+    bind_text(st, 15, name);
     sqlite3_bind_int64(st, 16, (int64_t)s->count);
     for (int i = 0; i < WHATIF_POINTS; i++)
         sqlite3_bind_int64(st, 17 + i, s->ns[i]);
@@ -45,21 +59,20 @@ static bool put(sqlite3_stmt *st, const struct whatif_run *w, size_t series, boo
     return ok;
 }
 
-bool whatif_store(struct store *s, struct failure *f, const char *scenario, const char *file,
-                  const void *runs, size_t size, size_t count, size_t nseries)
+bool whatif_store(struct store *s, struct failure *f, const struct whatif_info *info,
+                  const struct whatif_row *rows, size_t count)
 {
     sqlite3_stmt *st;
     if (!store_exec_(s, f, "BEGIN IMMEDIATE"))
         return false;
     bool ok = sqlite3_prepare_v2(store_db(s), sql, -1, &st, NULL) == SQLITE_OK;
     if (ok) {
-        bind_text(st, 2, scenario);
-        bind_text(st, 3, file);
+        bind_text(st, 2, info->scenario);
+        bind_text(st, 3, info->file);
     }
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; ok && k < nseries; k++)
-            ok = put(st, (const void *)((const unsigned char *)runs + i * size), k,
-                     i == 0 && k == 0);
+        for (size_t k = 0; ok && k < info->nseries; k++)
+            ok = put(st, &rows[i], info->names[k], k, i == 0 && k == 0);
     if (!ok)
         store_error_(s, f);
     sqlite3_finalize(st);

@@ -145,6 +145,8 @@ class Json(Case):
         ("run", ["run", "service.json", "--runs", "2"]),
         ("run", ["run", "stuck.json"]),
         ("whatif", ["whatif", "service.json", "--procs", "1,2", "--runs", "2"]),
+        ("whatif", ["whatif", "service.json", "--procs", "1,2", "--runs", "2", "--journal", "x.j"]),
+        ("merge", ["merge", "x.j"]),
         ("inspect", ["inspect", "service.json", "--at", "2ms"]),
         ("query", ["query", "x.db", "SELECT *, 9e999 AS a, x'00' AS b, NULL AS c FROM runs;"
                                     "SELECT 'a\"b' AS d"]),
@@ -259,7 +261,7 @@ class Progress(Case):
                  r"%, \d+ s left: run 1 of 2: virtual time"),
                 (["run", "forever.json", "--runs", "3", "--prints"], r"run 1 of 3: virtual time"),
                 (["whatif", "forever.json", "--jobs", "2"],
-                 r"^\rwhatif \[ {20}\]   0%: 0 of 5 runs"),
+                 r"^\rgmpsim whatif \[ {20}\]   0%: 0 of 5 runs"),
                 (["scenarios", "check", "forever.json"], r"1 of 1, for ever: virtual time"),
                 (["inspect", "forever.json", "--at", "50m"], r"gmpsim inspect \[.*of 3000.0s")):
             with self.subTest(args):
@@ -668,7 +670,7 @@ class Grid(Case):
         one, _ = self.run_it(*args, "--jobs", "1")
         many, _ = self.run_it(*args, "--jobs", "7", "--db", "w.db")
         self.assertEqual(one, many)
-        cells = json.loads(one)
+        cells = json.loads(one)["cells"]
         self.assertEqual([(c["profile"], c["procs"]) for c in cells],
                          [(p, n) for p in ("go1.19", "go1.27") for n in (1, 2, 4)])
         rows = self.run_it("query", "w.db", "SELECT count(*), count(DISTINCT seed) FROM whatif")[0]
@@ -676,7 +678,7 @@ class Grid(Case):
 
     def test_a_cell_is_the_mean_of_its_runs(self):
         cell = json.loads(self.run_it("whatif", "service.json", "--procs", "2", "--runs", "3",
-                                      "--json")[0])[0]
+                                      "--json")[0])["cells"][0]
         runs = json.loads(self.run_it("run", "service.json", "--runs", "3", "--json")[0])
         mean = sum(r["spans"]["request"]["p99"] for r in runs) / 3
         self.assertAlmostEqual(cell["series"]["request"]["p99"]["mean"], mean)
