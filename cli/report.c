@@ -27,7 +27,7 @@ void complaints_of(const struct scenario *s, const struct run_opts *o, const str
 {
     c->text[0] = 0;
     c->count = 0;
-    if (r->end == END_TIME && o->until_ns > 0 && s->expects == NULL)
+    if (r->end == END_TIME && o->until_ns > 0 && s->expects == NULL && r->stranded == 0)
         return; /* the user's own limit */
     c->count = scenario_check(s, o->profile.release, r, complain, c);
 }

@@ -77,6 +77,9 @@ struct core {
         void); /* the world, for code that is compiled with the same host.h */
     void (*counters)(uint64_t out[COUNTER_COUNT]);
     int32_t (*gomaxprocs)(void);
+    /* At the end of a run: marks the goroutines of the program that nobody can ever wake (struct
+     * g's `stranded`) and gives their number. stopped: the program ended. */
+    int32_t (*strand)(bool stopped);
     /* A broken invariant in words, or NULL; for a world that stands still between two points.
      * quiet: every M is asleep or computing, so that nobody is on the way to look for work. */
     const char *(*check)(bool quiet);

@@ -146,5 +146,6 @@ static enum opres gcAssistAlloc(struct g *gp);
 /* ---- leak.c for the others ---- */
 static void leaks_start(void);
 static bool leaks_more(void);
+static int32_t world_strand(bool stopped);
 
 #endif

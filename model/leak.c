@@ -18,6 +18,7 @@
 #include "gstatus.h"
 #include "objs.h"
 #include "sema.h"
+#include "stack.h"
 
 struct leaks {
     uint64_t *code, *objects; /* bits: an instruction that may be reached, a handle */
@@ -28,6 +29,7 @@ struct leaks {
     int32_t nfresh;
     bool handles, pools, contexts, timer_funcs; /* what the program has at all */
     bool everything;                            /* nothing can be told apart */
+    bool verdict; /* at the end of a run, and not by a collection: nothing but what is */
 };
 
 static bool bit_set(uint64_t *bits, int64_t at)
@@ -87,10 +89,12 @@ static void leak_live(struct leaks *l, struct g *gp)
     l->nfresh++;
 }
 
+/* A select that another case has woken is still on its other queues. */
 static void leak_list(struct leaks *l, const struct sudog *s)
 {
     for (; s != NULL; s = s->next)
-        leak_live(l, s->g);
+        if (!l->verdict || !s->isSelect || a_peek(&s->g->selectDone) == 0)
+            leak_live(l, s->g);
 }
 
 static void leak_sema(struct leaks *l, const semaword *addr)
@@ -102,6 +106,7 @@ static void leak_sema(struct leaks *l, const semaword *addr)
 static void leak_mutex(struct leaks *l, const struct smutex *m) { leak_sema(l, &m->sema); }
 
 static void leak_object(struct leaks *l, int64_t handle);
+static void leak_ctx(struct leaks *l, struct ctx *c);
 
 /* A number that may be a handle. */
 static void leak_value(struct leaks *l, int64_t v)
@@ -147,11 +152,29 @@ static void leak_object(struct leaks *l, int64_t handle)
     case OBJ_SEMA: leak_list(l, ((struct weighted *)o->p)->head); break;
     case OBJ_VAR: leak_value(l, (int64_t)a_peek(&((struct var *)o->p)->v)); break;
     case OBJ_TIMER: leak_value(l, ((struct timerObject *)o->p)->c); break;
+    case OBJ_CONTEXT: leak_ctx(l, o->p); break;
     case OBJ_POOL:
     case OBJ_FD:
-    case OBJ_CONTEXT:
     case OBJ_CORO:
     case OBJ_KINDS: break;
+    }
+}
+
+/* Who can reach a context can cancel it, and with it all that were made of it. They are chained by
+ * mark, as a cancel does: at the end of a run nobody is in the middle of one. */
+static void leak_ctx(struct leaks *l, struct ctx *c)
+{
+    if (!l->verdict)
+        return; /* a collection takes every channel of a context for reachable */
+    c->mark = NULL;
+    for (struct ctx *x = c; x != NULL; x = x->mark) {
+        leak_object(l, a_peek(&x->done_handle));
+        struct ctx **end = &x->mark, *rest = x->mark;
+        for (struct ctx *k = x->children; k != NULL; k = k->next) {
+            *end = k;
+            end = &k->mark;
+        }
+        *end = rest;
     }
 }
 
@@ -321,6 +344,50 @@ static void leak_functions_of_timers(struct leaks *l)
             leak_func(l, rt->prog->code[pc].d);
 }
 
+/* ---- what timers will do ---- */
+
+static void leak_timer_does(struct leaks *l, const struct timer *t)
+{
+    const struct timeTimer *tt = t->arg;
+    if (t->f == sendTime)
+        leak_chan(l, tt->c);
+    if (t->f != goFunc)
+        return; /* a sleeper is no suspect */
+    if (tt->func == FUNC_STEP(STEP_ctxTimeout))
+        leak_object(l, tt->args[0]);
+    else
+        leak_func(l, tt->func);
+    for (uint32_t i = 0; i < tt->nargs; i++)
+        leak_value(l, tt->args[i]);
+}
+
+static void leak_heap(struct leaks *l, const struct timers *ts)
+{
+    for (uint32_t i = 0; i < ts->n; i++)
+        if (timer_pending(ts->heap[i].timer))
+            leak_timer_does(l, ts->heap[i].timer);
+}
+
+/* An M in the scheduler may have a timer in its hands, which is in no heap any more. */
+static bool timers_in_flight(void)
+{
+    for (struct m *mp = rt->allm; mp != NULL; mp = mp->alllink) {
+        const struct g *gp = a_peek(&mp->curg);
+        if (a_peek(&mp->p) != NULL && (gp == NULL || isSystemGoroutine(gp)))
+            return true;
+    }
+    return false;
+}
+
+static void leak_timers(struct leaks *l)
+{
+    for (int32_t i = 0; i < rt->allp_len; i++)
+        if (rt->allp[i] != NULL)
+            leak_heap(l, &rt->allp[i]->timers);
+    for (int32_t i = 0; rt->timersBuckets != NULL && i < timersLen; i++)
+        leak_heap(l, &rt->timersBuckets[i].heap);
+}
+
 /* gcStart and allGsSnapshotSortedForGC, in the first stop: what was found last time is forgotten.
  */
 static void leaks_start(void)
@@ -339,6 +406,43 @@ static void leaks_start(void)
             casgstatus(gp, Gleaked, Gwaiting);
 }
 
+/* At the end of a run: who waits in an instruction that only others can end. main, if it has
+ * returned, is no more; else it may wait for ever on purpose. */
+static bool leak_waits(const struct g *gp)
+{
+    uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
+    bool nothing = gp->waitreason == waitReasonSelectNoCases ||
+                   gp->waitreason == waitReasonChanReceiveNilChan;
+    if ((status != Gwaiting && status != Gleaked) || isSystemGoroutine(gp) || gp->has_ext_wake ||
+        gp->waitreason == waitReasonSleep || gp->func < 0 || gp->pc == 0 ||
+        (gp == rt->main_g && nothing))
+        return false;
+    uint8_t op = prog_code[gp->pc - 1].op;
+    return op >= OP_SEND && op <= OP_RELEASE;
+}
+
+/* Waits for nothing at all. */
+static bool leak_waits_for_nil(const struct g *gp)
+{
+    return gp->waitreason == waitReasonSelectNoCases ||
+           gp->waitreason == waitReasonChanReceiveNilChan ||
+           gp->waitreason == waitReasonChanSendNilChan;
+}
+
+/* Somebody is in the middle of ending contexts: which, is in his hands alone. */
+static bool leak_cancels(const struct g *gp)
+{
+    return (a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan) == Grunning &&
+           (gp->func < 0 || (gp->pc > 0 && prog_code[gp->pc - 1].op == OP_CTXCANCEL));
+}
+
+/* What a verdict suspects was marked before. */
+static bool leak_is_suspect(const struct leaks *l, const struct g *gp, uint32_t status)
+{
+    return l->verdict ? gp->stranded || (gp == rt->main_g && rt->main_returned)
+                      : leak_suspect(gp, status);
+}
+
 /* Who may ever run again, as check_seen; who is no suspect is a root. Gives in how many rounds the
  * others were found: those that a round can reach are the next one's. */
 static int32_t leaks_trace(struct leaks *l)
@@ -347,14 +451,19 @@ static int32_t leaks_trace(struct leaks *l)
     for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink) {
         gp->check_seen = false;
         uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
-        if (status != Gdead && status != Gdeadextra && !leak_suspect(gp, status)) {
+        if (status != Gdead && status != Gdeadextra && !leak_is_suspect(l, gp, status)) {
             gp->check_seen = true;
             leak_scan(l, gp);
+            l->everything |= l->verdict && leak_cancels(gp);
         }
     }
-    leak_functions_of_timers(l);
     leak_specials(l);
-    leak_channels_of_runtime(l);
+    if (l->verdict)
+        leak_timers(l);
+    if (!l->verdict || timers_in_flight()) {
+        leak_functions_of_timers(l);
+        leak_channels_of_runtime(l);
+    }
     for (int64_t h = 1; l->everything && h <= rt->objs->made; h++)
         leak_object(l, h);
     int32_t rounds = 0;
@@ -397,6 +506,54 @@ static bool leaks_more(void)
     }
     a_add(&c->remaining, ROOT_BYTES_PER_G);
     return true;
+}
+
+/* ---- the verdict at the end of a run ---- */
+
+/* Who waits in a queue. Others that wait are on their way out of one: a running M knows them. */
+static bool strand_suspects(struct leaks *l)
+{
+    bool any = false;
+    leaks_reset(l);
+    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink)
+        gp->check_seen = false;
+    for (int64_t h = 1; h <= rt->objs->made; h++)
+        leak_object(l, h);
+    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink) {
+        gp->stranded = leak_waits(gp) && (gp->check_seen || leak_waits_for_nil(gp));
+        any |= gp->stranded;
+    }
+    return any;
+}
+
+static bool anybody_waits(void)
+{
+    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink)
+        if (leak_waits(gp))
+            return true;
+    return false;
+}
+
+/* Unlike a collection's, this search knows what a context and a timer can do, and looks at the
+ * waits of every release. A program that has ended by os.Exit leaves nobody behind. */
+static int32_t world_strand(bool stopped)
+{
+    int32_t n = 0;
+    if (rt->objs == NULL || (stopped && !rt->main_returned))
+        return 0;
+    host_enter();
+    struct leaks *l = anybody_waits() ? leaks_new() : NULL;
+    if (l != NULL) {
+        l->verdict = true;
+        if (strand_suspects(l))
+            (void)leaks_trace(l);
+        for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink) {
+            gp->stranded &= !gp->check_seen;
+            n += gp->stranded;
+        }
+    }
+    host_leave();
+    return n;
 }
 
 /* ---- the profile ---- */

@@ -412,6 +412,7 @@ static enum opres goroutine_returns(struct g *gp)
                 return goyield(gp);
             gp->nkont--;
         }
+        rt->main_returned = true;
         host_stop(); /* proc.go main: exit(0) */
     }
     return goexit(gp);

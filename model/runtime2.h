@@ -157,6 +157,7 @@ struct g {
     bool has_ext_wake;      /* a poll descriptor or timer will wake it (leak reports) */
     bool parkingOnChan;
     bool check_seen : 1;  /* check.c */
+    bool stranded : 1;    /* nobody can ever wake it (world_strand) */
     bool unannounced : 1; /* Gosched up to 1.21 put it on the global queue and woke nobody */
     bool stack_grew : 1;  /* no stack of the size that goroutines start with */
     bool no_stack : 1;    /* dead, and its stack was freed */
@@ -398,7 +399,7 @@ struct runtime {
 
     struct m *m0;
     struct g *main_g; /* NULL when it has ended */
-    bool mainStarted;
+    bool mainStarted, main_returned;
     maskword worldsema, gcsema; /* semaphores, 1 when free */
 
     /* newmHandoff */

@@ -593,6 +593,13 @@ static int64_t timeSleepUntil(void)
     return next;
 }
 
+static bool timer_pending(const struct timer *t)
+{
+    if (prof->timers_v2)
+        return (t->state & timerZombie) == 0;
+    return !prof->per_p_timers || pending_v1(t);
+}
+
 static bool timer_stop(struct timer *t)
 {
     if (prof->timers_v2)

@@ -76,6 +76,8 @@ struct timeTimer {
     int64_t args[]; /* of func */
 };
 
+enum { timersLen = 64 }; /* buckets of 1.13 */
+
 struct timersBucket {
     struct timers heap; /* its mu is the bucket's lock */
     struct g *gp;
@@ -106,6 +108,9 @@ static void moveTimers(struct timers *dst, struct timers *src); /* p.destroy, wo
 static int64_t timeSleepUntil(void);         /* TIMER_MAX_WHEN: no timer; takes allpLock */
 static bool shouldStealTimers(struct p *p2); /* 1.14, 1.15 */
 
+/* Is it in a heap, and will it run? For who looks at a world that stands still. */
+static bool timer_pending(const struct timer *t);
+
 /* ---- for users of timers inside the runtime ---- */
 static void timer_init(struct timer *t, timer_fn f, void *arg);
 static bool timer_stop(struct timer *t); /* true: it had not run */
@@ -125,6 +130,9 @@ static bool timer_sync_chans(void);            /* does this world have such chan
 /* ---- package time (timesleep.c) ---- */
 static enum opres timeSleep(struct g *gp, int64_t ns);
 static int64_t time_when(int64_t d); /* now + d, saturated */
+/* What a timer of a channel and one of AfterFunc do; arg is the struct timeTimer. */
+static void sendTime(void *arg, uint64_t seq, int64_t delay);
+static void goFunc(void *arg, uint64_t seq, int64_t delay);
 static struct timeTimer *time_NewTimer(int64_t d, struct hchan *c);
 /* d > 0, else the caller panics first. */
 static struct timeTimer *time_NewTicker(int64_t d, struct hchan *c);
@@ -156,6 +164,7 @@ static void timer_fire(timer_fn f, void *arg, uint64_t seq, int64_t when, int64_
 static int64_t timer_next(int64_t when, int64_t period, int64_t now);
 
 /* ---- timer_v1.c for the others ---- */
+static bool pending_v1(const struct timer *t);
 static bool deltimer(struct timer *t);
 static bool modtimer(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg,
                      uint64_t seq);

@@ -17,7 +17,6 @@
 #include "park.h"
 #include "step.h"
 
-enum { timersLen = 64 };
 
 static void timers_world_init(void)
 {

@@ -664,3 +664,10 @@ static bool shouldStealTimers(struct p *p2)
     uint32_t status = a_load_rlx(&gp->atomicstatus);
     return status == Grunning && a_load_rlx(&gp->preempt);
 }
+
+/* Of one that is in a heap. */
+static bool pending_v1(const struct timer *t)
+{
+    uint32_t s = a_peek(&t->v1.status);
+    return s != timerDeleted && s != timerRemoved && s != timerNoStatus;
+}

@@ -158,6 +158,7 @@ const struct core CORE = {
     .runtime = world_runtime,
     .counters = world_counters,
     .gomaxprocs = world_gomaxprocs,
+    .strand = world_strand,
     .check = world_check,
     .plant = world_plant,
 };

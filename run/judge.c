@@ -70,6 +70,47 @@ static const char *end_of(const struct run_result *r)
     }
 }
 
+enum { KINDS_SHOWN = 6 };
+
+/* "2 of ask [chan send] at line 7, 1 of ..." */
+static void stranded_text(const struct run_result *r, char *text, size_t size)
+{
+    const struct run_g_kind *kind[KINDS_SHOWN];
+    size_t count[KINDS_SHOWN], kinds = 0, n = 0;
+    for (size_t i = 0; i < r->ngs; i++) {
+        size_t k = 0;
+        while (k < kinds && kind[k] != r->gs[i].is)
+            k++;
+        if (!r->gs[i].is->stranded || k == KINDS_SHOWN)
+            continue;
+        kind[k] = r->gs[i].is;
+        count[k] = k == kinds ? 1 : count[k] + 1;
+        kinds = k == kinds ? k + 1 : kinds;
+    }
+    text[0] = 0;
+    for (size_t k = 0; k < kinds && n + 1 < size; k++) {
+        int used = snprintf(text + n, size - n, "%s%zu of \"%.60s\" [%s] at line %" PRIu32,
+                            k > 0 ? ", " : "", count[k], kind[k]->group, kind[k]->reason,
+                            kind[k]->line);
+        n += used > 0 ? (size_t)used : 0;
+    }
+}
+
+/* Where the file says nothing about who is blocked, nobody may be for ever. */
+static bool says_who_is_blocked(const struct expect *e)
+{
+    return e->has_blocked || strcmp(e->end, "leak") == 0;
+}
+
+static void check_stranded(struct check *k)
+{
+    char text[400];
+    if (k->r->stranded == 0)
+        return;
+    stranded_text(k->r, text, sizeof text);
+    complain(k, "leaked: nobody can ever wake %s", text);
+}
+
 static void check_end(struct check *k, const struct expect *e)
 {
     const char *got = end_of(k->r);
@@ -301,14 +342,17 @@ static int check_with(const struct scenario *s, int release, struct check *k,
                       void (*check)(struct check *k, const struct expect *e))
 {
     static const struct expect finishes = {.end = "finishes"};
-    bool any = false;
+    bool any = false, blocked = false;
     for (const struct expect *e = s->expects; e != NULL; e = e->next)
         if (applies(e, release)) {
             check(k, e);
             any = true;
+            blocked |= says_who_is_blocked(e);
         }
     if (!any)
         check(k, &finishes); /* nothing is said about this release */
+    if (!blocked)
+        check_stranded(k);
     return k->failed;
 }
 

@@ -22,6 +22,7 @@ struct run_g_kind {
     const char *reason; /* Go's wait reason, "" when it does not wait */
     uint32_t line;      /* of the scenario, 0: not known */
     bool blocked;       /* it waits, and neither a timer nor a descriptor will wake it */
+    bool stranded;      /* ... and nobody who could is ever able to: it is leaked */
 };
 
 /* A goroutine of the program that had not ended when the world did. */
@@ -63,6 +64,7 @@ struct run_result {
     uint64_t counters[COUNTER_COUNT];
     struct run_g *gs; /* not ended; by goid */
     size_t ngs;
+    int32_t stranded; /* of them, those that nobody can ever wake */
     struct run_span *spans; /* as many as the program names */
     size_t nspans;
     struct run_group *groups; /* those that had goroutines */

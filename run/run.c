@@ -34,6 +34,8 @@ const char *run_verdict(const struct run_result *r)
     };
     if (r->end == END_FINDING && r->kind >= 0 && r->kind < FIND_KINDS)
         return kinds[r->kind];
+    if (r->stranded > 0 && (r->end == END_STOPPED || r->end == END_TIME))
+        return r->gs[0].goid == 1 && r->gs[0].is->stranded ? "partial deadlock" : "leak";
     return world_end_name(r->end);
 }
 
@@ -424,6 +426,8 @@ void run_end(struct run *r)
     r->result.out_size = r->out.size;
     r->result.sched = r->sched.text != NULL ? r->sched.text : "";
     r->result.sched_size = r->sched.size;
+    if (r->why == END_STOPPED || r->why == END_TIME || r->why == END_IDLE)
+        r->result.stranded = core()->strand(r->why == END_STOPPED);
     r->result.gs = look_gs(r->opts.program, /*system*/ false, &r->result.ngs);
 }
 

@@ -251,7 +251,8 @@ static struct run_g_kind kind_of(const struct program *p, const struct g *gp)
         .status = gstatus_name(status),
         .reason = waits ? reasons[gp->waitreason] : "",
         .line = p->lines != NULL && !isSystemGoroutine(gp) && pc < p->ncode ? p->lines[pc] : 0,
-        .blocked = waits && !gp->has_ext_wake && gp->waitreason != waitReasonSleep,
+        .blocked = waits && known && !gp->has_ext_wake && gp->waitreason != waitReasonSleep,
+        .stranded = gp->stranded,
     };
 }
 
@@ -289,9 +290,9 @@ struct listing {
 static size_t kind_number(struct listing *l, const struct program *p, const struct g *gp)
 {
     uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
-    uint32_t rest = status << 16 | (uint32_t)gp->waitreason << 4 | (uint32_t)(gp->func < 0) << 3 |
-                    (uint32_t)gp->has_ext_wake << 2 | (uint32_t)isSystemGoroutine(gp) << 1 |
-                    (gp->goid == 1);
+    uint32_t rest = status << 16 | (uint32_t)gp->stranded << 15 | (uint32_t)gp->waitreason << 4 |
+                    (uint32_t)(gp->func < 0) << 3 | (uint32_t)gp->has_ext_wake << 2 |
+                    (uint32_t)isSystemGoroutine(gp) << 1 | (gp->goid == 1);
     uint64_t where = (uint64_t)gp->pc << 32 | (uint32_t)gp->group;
     struct map_slot *s = map_find(&l->known, where, rest);
     if (s != NULL)

@@ -163,6 +163,8 @@ static void take_result(struct explored *x)
         .fingerprint = ex_fingerprint(),
         .threads = (uint32_t)ex_threads(),
     };
+    if (ex_why() == END_STOPPED || ex_why() == END_TIME || ex_why() == END_LIMIT)
+        q->stranded = core_explore.strand(ex_why() == END_STOPPED);
     q->gs = host_explore.window->gs(core_explore.runtime(), &x->o.scenario->program,
                                     /*system*/ false, &q->ngs);
 }
@@ -177,19 +179,22 @@ static void complain(void *arg, const char *text)
 static void judge(struct explored *x)
 {
     struct verdict *v = &x->verdict;
-    const struct run_result *q = &x->result;
+    struct run_result *q = &x->result;
     v->kind = VERDICT_CLEAN;
     v->what[0] = v->text[0] = 0;
-    if (q->end == END_LIMIT || (q->end == END_TIME && x->o.scenario->expects == NULL)) {
+    bool cut = q->end == END_LIMIT || (q->end == END_TIME && x->o.scenario->expects == NULL);
+    if (cut && q->stranded == 0) {
         v->kind = VERDICT_NONE;
         return;
     }
+    if (q->end == END_LIMIT)
+        q->end = END_TIME; /* who is stuck then is so for ever */
     if (scenario_check_any(x->o.scenario, x->o.profile.release, q, complain, v) == 0)
         return;
     v->kind = VERDICT_FINDING;
     v->known = scenario_is_bug(x->o.scenario, x->o.profile.release, q);
     snprintf(v->what, sizeof v->what, "%s", q->end == END_IDLE ? "hang" : run_verdict(q));
-    if (q->end == END_STOPPED)
+    if (q->end == END_STOPPED && q->stranded == 0)
         snprintf(v->what, sizeof v->what, "not as expected");
     if (x->o.scenario->expects == NULL && q->text[0] != 0)
         snprintf(v->text, sizeof v->text, "%s", q->text);

@@ -443,7 +443,7 @@ class Run(Case):
             json.dump({"name": "many", "why": "test", "objects": {"c": {"chan": 0}},
                        "funcs": {"stay": [{"recv": "c"}]},
                        "main": [{"loop": 1500, "do": [{"go": "stay"}]}, {"sleep": "1s"}]}, f)
-        report = json.loads(self.run_it("run", "many.json", "--json")[0])
+        report = json.loads(self.run_it("run", "many.json", "--json", status=1)[0])
         self.assertEqual(len(report["not_ended"]), 1000)
         self.assertGreaterEqual(report["not_ended_more"], 500)
 
