@@ -18,7 +18,7 @@ struct found {
     const struct program *program;
     uint32_t span;
     struct map open; /* key -> begin in ns, goroutine (a) */
-    uint64_t since;
+    uint64_t since;  /* of the next span, ns + 1; 0: it begins when its record says */
     bool any;
     uint64_t begin, end; /* ns */
     uint64_t key;
@@ -28,7 +28,7 @@ struct found {
 static void find_begin(struct found *f, const struct event_rec *r)
 {
     struct map_slot *s = map_put(&f->open, r->a, 0);
-    s->at = f->since != 0 ? f->since : r->time / NS;
+    s->at = f->since != 0 ? f->since - 1 : r->time / NS;
     s->a = r->g;
     f->since = 0;
 }
@@ -54,7 +54,7 @@ static void find_sink(void *arg, const struct event_rec *recs, size_t count)
     struct found *f = arg;
     for (size_t i = 0; i < count; i++) {
         if (recs[i].type == EV_SPAN_SINCE)
-            f->since = recs[i].a;
+            f->since = recs[i].a + 1;
         else if (recs[i].type == EV_SPAN_BEGIN && recs[i].b == f->span)
             find_begin(f, &recs[i]);
         else if (recs[i].type == EV_SPAN_END && recs[i].b == f->span)

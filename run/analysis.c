@@ -304,7 +304,7 @@ static void span_begin(struct analysis *a, const struct event_rec *r)
     if (!s->a)
         a->span_stats[r->b].open++;
     s->a = 1;
-    s->at = a->span_since != 0 ? a->span_since : r->time / PS_PER_NS;
+    s->at = a->span_since != 0 ? a->span_since - 1 : r->time / PS_PER_NS;
     a->span_since = 0;
 }
 
@@ -379,7 +379,7 @@ static void feed(struct analysis *a, const struct event_rec *r)
         p_enter(a, r, PC_SYSCALL);
         break;
     case EV_G_SYSCALL_EXIT: g_syscall_exit(a, r); break;
-    case EV_SPAN_SINCE: a->span_since = (uint64_t)get_span_since(r).began_ns; break;
+    case EV_SPAN_SINCE: a->span_since = (uint64_t)get_span_since(r).began_ns + 1; break;
     case EV_SPAN_BEGIN: span_begin(a, r); break;
     case EV_SPAN_END: span_end(a, r); break;
     default: feed_p(a, r); break;

@@ -54,7 +54,7 @@ struct analysis {
     uint64_t runnable_area;  /* count * ns */
     int32_t cpus;            /* of the host; 0: dedicated */
     int32_t cpus_throttled;  /* now */
-    uint64_t span_since;     /* of the next span, ns; 0: it begins when its record says */
+    uint64_t span_since;     /* of the next span, ns + 1; 0: it begins when its record says */
     uint64_t now;            /* of the latest record */
 };
 

@@ -29,7 +29,7 @@ struct export
     const struct program *program;
     struct gtable gs; /* struct drawn_g */
     struct map spans; /* (key, span) -> begin in ns, goid (a) */
-    uint64_t span_since;
+    uint64_t span_since; /* of the next span, ns + 1; 0: it begins when its record says */
     uint64_t records;
     int64_t runnable;
 };
@@ -151,7 +151,7 @@ static void span_begins(struct export *e, const struct event_rec *r)
     if (r->b >= e->program->nspans)
         return;
     s = map_put(&e->spans, r->a, r->b);
-    s->at = e->span_since != 0 ? e->span_since : r->time / NS;
+    s->at = e->span_since != 0 ? e->span_since - 1 : r->time / NS;
     s->a = r->g;
     e->span_since = 0;
 }
@@ -194,7 +194,7 @@ static void put_chrome(struct export *e, const struct event_rec *r)
         g_stops(e, r);
         gtable_take(&e->gs, r->g);
         break;
-    case EV_SPAN_SINCE: e->span_since = (uint64_t)get_span_since(r).began_ns; break;
+    case EV_SPAN_SINCE: e->span_since = (uint64_t)get_span_since(r).began_ns + 1; break;
     case EV_SPAN_BEGIN: span_begins(e, r); break;
     case EV_SPAN_END: span_ends(e, r); break;
     default: break;

@@ -283,7 +283,7 @@ static void span_begin(struct recorder *r, const struct event_rec *e)
 {
     if (e->b >= r->program->nspans)
         return;
-    map_put(&r->spans, e->a, e->b)->at = r->span_since != 0 ? r->span_since : e->time / NS;
+    map_put(&r->spans, e->a, e->b)->at = r->span_since != 0 ? r->span_since - 1 : e->time / NS;
     r->span_since = 0;
 }
 
@@ -329,7 +329,7 @@ static void feed(struct recorder *r, const struct event_rec *e)
         break;
     case EV_P_STOP: p_move(r, e, e->p, P_IDLE); break;
     case EV_P_RETAKE: p_move(r, e, retaken_p(r, e), P_IDLE); break;
-    case EV_SPAN_SINCE: r->span_since = (uint64_t)get_span_since(e).began_ns; break;
+    case EV_SPAN_SINCE: r->span_since = (uint64_t)get_span_since(e).began_ns + 1; break;
     case EV_SPAN_BEGIN: span_begin(r, e); break;
     case EV_SPAN_END: span_end(r, e); break;
     case EV_HOST_OFF_CPU:

@@ -161,16 +161,23 @@ class Json(Case):
         ("stress", ["stress", "stuck.json", "--runs", "2"]),
         ("replay", ["replay", "x.schedule"]),
         ("shrink", ["shrink", "x.schedule"]),
+        ("trace", ["trace", "info", "x.trace"]),
         ("scenarios", ["scenarios", "list", "hello.json", "stuck.json"]),
         ("scenarios", ["scenarios", "show", "service.json"]),
         ("scenarios", ["scenarios", "check", "hello.json", "stuck.json"]),
         ("scenarios", ["scenarios", "gen-go", "hello.json"]),
     )
+    # Objects whose keys are names.
+    BY_NAME = set("""counters p_ns scenario events_by_kind wire_events g_transitions p_transitions
+        block_reasons stop_reasons metrics region_begins task_begins log_categories
+        waiting_by_reason_ns""".split())
+
     def setUp(self):
         super().setUp()
         for seed in "12":
             self.run_it("run", "service.json", "--seed", seed, "--db", "x.db")
         self.run_it("explore", "stuck.json", "--schedule", "x.schedule", status=1)
+        self.run_it("run", "service.json", "--gotrace", "x.trace")
 
     def fields(self, value):
         if isinstance(value, list):
@@ -179,9 +186,9 @@ class Json(Case):
         elif isinstance(value, dict):
             for key, item in value.items():
                 yield key
-                if key in ("spans", "groups", "series"):
+                if key in ("spans", "groups", "series", "ranges"):
                     item = list(item.values())
-                if key in ("counters", "p_ns", "scenario"):
+                if key in self.BY_NAME:
                     continue
                 yield from self.fields(item)
 
