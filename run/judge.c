@@ -317,6 +317,9 @@ static bool applies(const struct expect *e, int release)
 /* What does not depend on how long things take. */
 static void check_any(struct check *k, const struct expect *e)
 {
+    bool bad = strcmp(e->end, "finishes") != 0 && strcmp(e->end, "time") != 0;
+    if (bad && k->r->end == END_STOPPED && k->r->stranded == 0)
+        return; /* a schedule in which what may go wrong does not */
     check_end(k, e);
     check_output(k, e);
     check_lines(k, &e->order, k->r->out, k->r->out_size);
