@@ -144,6 +144,8 @@ struct cJSON *report_json(const struct machine *m, const struct run_opts *ro,
     else
         cJSON_AddNullToObject(o, "fingerprint");
     number(o, "threads", r->threads);
+    if (ro->host != NULL)
+        number(o, "stopped_ns", r->stopped_ps / 1000);
     cJSON_AddItemToObject(o, "spans", spans_json(r));
     cJSON_AddItemToObject(o, "groups", groups_json(r));
     cJSON_AddItemToObject(o, "runq_wait", hist_json(r->runq_wait));

@@ -206,6 +206,9 @@ void report_text(FILE *to, const struct machine *m, const struct run_opts *o,
     fputc('\n', to);
     if (o->host == NULL)
         fprintf(to, "fingerprint %016" PRIx64 "\n", r->fingerprint);
+    if (r->stopped_ps > 0)
+        fprintf(to, "the process was stopped for %s: times are too long by it\n",
+                time_text((int64_t)(r->stopped_ps / 1000)));
     if (r->record_waits_ps > 0)
         fprintf(to,
                 "threads waited %s for room for their records: times are too long by some of it\n",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gmpsim run. */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "cli/step.h"
 #include "run/broken.h"
 #include "run/ops.h"
+#include "sim/real/rt.h"
 #include "scenarios/expect.h"
 #include "sim/base/text.h"
 
@@ -251,6 +253,13 @@ static void refuse_on_threads(const struct run_args *a)
         machine_want_virtual(&a->o, "--explain", "the run it would look at is over");
 }
 
+/* Once: the report so far. Once more: the end. */
+static void on_interrupt(int sig)
+{
+    signal(sig, SIG_DFL);
+    rt_interrupt();
+}
+
 int verb_run(const struct verb *v, int argc, char **argv)
 {
     struct run_args a = {.runs = 1};
@@ -285,6 +294,8 @@ int verb_run(const struct verb *v, int argc, char **argv)
     if (a.explain != NULL)
         explain_check(a.o.program, a.explain);
     refuse_on_threads(&a);
+    if (a.o.host != NULL)
+        signal(SIGINT, on_interrupt);
     if (a.plant != NULL)
         set_plant(&a);
     if (a.schedtrace_ns > 0)

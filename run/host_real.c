@@ -42,6 +42,7 @@ static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
 bool real_open_with_(struct failure *f, const struct host_opts *o, struct rt_opts ro)
 {
     ro.seed = o->seed;
+    ro.fatal_kind = FIND_FATAL;
     ro.memory_max = o->memory_max;
     ro.cpus = least(o->cpus, rt_cpus());
     ro.pin = o->threads != NULL && o->threads->pin;
@@ -76,6 +77,7 @@ void real_stats_(struct host_stats *s)
                              .events = r.records,
                              .records_lost = r.records_lost,
                              .record_waits_ps = (uint64_t)r.record_waits_ns * 1000,
+                             .stopped_ps = (uint64_t)r.stopped_ns * 1000,
                              .nr_periods = r.nr_periods,
                              .nr_throttled = r.nr_throttled,
                              .throttled_ps = r.throttled_ns * 1000,

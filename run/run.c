@@ -385,6 +385,7 @@ static void fill_stats(struct run *r)
     q->fingerprint = s.fingerprint;
     q->records = s.events;
     q->virtual_time = world_host()->resumes;
+    q->stopped_ps = s.stopped_ps;
     q->record_waits_ps = s.record_waits_ps;
     if (s.records_lost > 0)
         lost(r, s.records_lost);

@@ -191,7 +191,7 @@ static struct rt_thread *take_thread(struct hostm *hm, void (*fn)(void *), void 
 
     do {
         if (id == W->opts.threads_max)
-            rt_throw_("real host: too many threads created in one world");
+            rt_limit_("real threads: too many created in one world");
     } while (!atomic_compare_exchange_weak(&W->nthreads, &id, id + 1));
     t = &W->threads[id];
     t->id = id;
@@ -230,13 +230,31 @@ static int launch(struct rt_thread *t)
     if (W->opts.pin || W->opts.cpus > 0)
         set_affinity(&attr, t->id);
     atomic_fetch_add(&W->live, 1);
-    err = pthread_create(&unused, &attr, thread_main, t);
+    err = W->opts.refuse_thread > 0 && t->id == W->opts.refuse_thread
+              ? EAGAIN
+              : pthread_create(&unused, &attr, thread_main, t);
     if (err) {
         atomic_store(&t->tid, -1);
         atomic_fetch_sub(&W->live, 1);
     }
     pthread_attr_destroy(&attr);
     return err;
+}
+
+/* os_linux.go newosproc: what Go says, and dies of. */
+static _Noreturn void thread_refused(int err)
+{
+    char text[200];
+
+    rt_hold_();
+    snprintf(text, sizeof text,
+             "runtime: failed to create new OS thread (have %u already; errno=%d)\n%s"
+             "fatal error: newosproc",
+             atomic_load(&W->live), err,
+             err == EAGAIN ? "runtime: may need to increase max user processes (ulimit -u)\n" : "");
+    rt_end_(END_FINDING, W->opts.fatal_kind, text);
+    rt_self_->hold = 0;
+    siglongjmp(rt_self_->end, 1);
 }
 
 void rt_newosproc_(struct hostm *hm, void (*fn)(void *), void *arg)
@@ -249,7 +267,7 @@ void rt_newosproc_(struct hostm *hm, void (*fn)(void *), void *arg)
     err = launch(t);
     rt_block_signal_(false);
     if (err)
-        rt_throw_("real host: the system refuses another thread");
+        thread_refused(err);
 }
 
 void rt_thread_exit_(void) { siglongjmp(rt_self_->end, 1); }
@@ -307,6 +325,25 @@ int64_t rt_cpu_ns(void)
 
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+void rt_limit_(const char *text)
+{
+    if (!rt_self_ || rt_self_ == &W->outside)
+        throwf("%s", text);
+    rt_hold_();
+    rt_end_(END_LIMIT, 0, text);
+    rt_self_->hold = 0;
+    siglongjmp(rt_self_->end, 1);
+}
+
+void rt_interrupt(void)
+{
+    int saved = errno;
+
+    atomic_store(&W->interrupted, 1);
+    rt_futex_wake_(&W->why, 1);
+    errno = saved;
 }
 
 /* On the controlling thread there is no run to end. */
@@ -449,20 +486,31 @@ static int64_t until_event(int64_t deadline)
     return deadline < 0 ? change : least(deadline, change);
 }
 
+/* A SIGCONT came since `before`: what passed without us is how long the process was stopped. */
+static void note_stop(int64_t before, uint32_t *continued)
+{
+    uint32_t n = atomic_load(&W->continued);
+
+    if (n != *continued)
+        W->stopped_ns += rt_clock_() - before;
+    *continued = n;
+}
+
 static void wait_for_verdict(int64_t deadline)
 {
     int64_t pause = IDLE_FIRST_NS, ticked = rt_clock_();
-    uint32_t verdict;
+    uint32_t verdict, continued = atomic_load(&W->continued);
 
     while ((verdict = atomic_load(&W->why)) < 2) {
         int64_t now = rt_clock_();
 
-        if (deadline >= 0 && now >= deadline)
+        if (atomic_load(&W->interrupted) || (deadline >= 0 && now >= deadline))
             rt_end_(END_TIME, 0, "");
         else if (idle())
             rt_end_(END_IDLE, 0, "");
         else
             rt_futex_wait_(&W->why, verdict, least(pause, until_event(deadline) - now));
+        note_stop(now, &continued);
         pause = least(2 * pause, longest_pause());
         ticked = tick(ticked);
         if (rt_log_hungry_())
@@ -485,7 +533,7 @@ enum world_end rt_run(int64_t timeout_ns)
     rt_group_leave_();
     rt_block_signal_(false);
     if (err)
-        rt_end_(END_THROWN, 0, "real host: the system refuses a thread");
+        rt_end_(END_LIMIT, 0, "real threads: the system refuses the first ones");
     wait_for_verdict(timeout_ns < 0 ? -1 : start + timeout_ns);
     end_threads();
     W->ran_ns = rt_clock_() - start;
@@ -536,12 +584,20 @@ static bool take_memory(struct failure *f)
 /* No SA_RESTART: ThreadSanitizer runs handlers late, at the next operation it knows, so a futex
  * that went back to sleep by itself would never see the stop. Spurious returns are in the
  * contract. */
+static void on_continue(int sig)
+{
+    (void)sig;
+    atomic_fetch_add(&W->continued, 1);
+}
+
 static void handle_signal(void)
 {
-    struct sigaction sa = {.sa_handler = on_signal};
+    struct sigaction sa = {.sa_handler = on_signal}, cont = {.sa_handler = on_continue};
 
     sigemptyset(&sa.sa_mask);
+    sigemptyset(&cont.sa_mask);
     sigaction(SIGURG, &sa, &W->old_sigurg);
+    sigaction(SIGCONT, &cont, &W->old_sigcont);
 }
 
 bool rt_init(struct failure *f, const struct rt_opts *opts)
@@ -572,6 +628,7 @@ void rt_free(void)
 {
     rt_group_remove_();
     sigaction(SIGURG, &W->old_sigurg, NULL);
+    sigaction(SIGCONT, &W->old_sigcont, NULL);
     rt_log_free_();
     rt_env_free_();
     pages_unmap(W->threads, sizeof *W->threads * RT_THREADS_MAX);
@@ -596,7 +653,8 @@ void rt_stats(struct rt_stats *s)
 {
     struct rt_thread_stats t;
 
-    *s = (struct rt_stats){.ran_ns = W->ran_ns, .memory = atomic_load(&W->memory_used)};
+    *s = (struct rt_stats){
+        .ran_ns = W->ran_ns, .stopped_ns = W->stopped_ns, .memory = atomic_load(&W->memory_used)};
     for (int32_t id = 0; rt_thread_stats(id, &t); id++) {
         s->threads++;
         s->cpu_ns += t.cpu_ns;

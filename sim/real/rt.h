@@ -49,8 +49,10 @@ struct rt_opts {
     size_t stack_size;          /* of a thread; 0: 256 KiB */
     int32_t cpus; /* run on the first n CPUs of the process's mask; 0: on all of them */
     bool pin;     /* thread i stays on CPU i mod cpus */
-    int64_t quota_us, period_us;   /* what host_quota reports; 0: what this machine's cgroup says */
-    bool group;                    /* the world runs in a cgroup that has that quota */
+    int64_t quota_us, period_us; /* what host_quota reports; 0: what this machine's cgroup says */
+    int fatal_kind;        /* of the finding that a thread could not be created: Go's own words */
+    int32_t refuse_thread; /* for tests: this thread is refused, as by the system; 0: none */
+    bool group;            /* the world runs in a cgroup that has that quota */
     const struct rt_quota *quotas; /* changes of it; the caller's */
     uint32_t nquotas;
     int32_t threads_max; /* created in one world; 0: RT_THREADS_MAX */
@@ -76,6 +78,8 @@ void rt_free(void);
 void rt_find(int kind, const char *text);
 /* ... as if it had thrown. */
 void rt_break(const char *text);
+/* From a signal handler: the world ends as at its time limit. */
+void rt_interrupt(void);
 /* CPU time of the process so far. */
 int64_t rt_cpu_ns(void);
 
@@ -93,7 +97,8 @@ struct rt_stats {
     int64_t cpu_ns;   /* CPU time of all its threads */
     uint64_t threads; /* created */
     uint64_t futex_sleeps, futex_wakes, signals, polls;
-    uint64_t voluntary, involuntary;                 /* context switches */
+    uint64_t voluntary, involuntary; /* context switches */
+    int64_t stopped_ns; /* the process was stopped (SIGSTOP) for so long, all together */
     uint64_t nr_periods, nr_throttled, throttled_ns; /* of the cgroup */
     uint64_t records, records_lost;
     int64_t record_waits_ns; /* threads waited so long for room for a record, all together */

@@ -104,7 +104,7 @@ void rt_env_at_(int64_t ns, void (*fn)(void *), void *arg)
     }
     unlock();
     if (full)
-        rt_throw_("real host: too many env_at calls pending");
+        rt_limit_("real threads: too many env_at calls pending");
 }
 
 /* ---- the thread ---- */
@@ -160,7 +160,7 @@ void rt_env_start_(void)
 {
     env.started = pthread_create(&env.thread.pthread, NULL, env_main, NULL) == 0;
     if (!env.started)
-        rt_end_(END_THROWN, 0, "real host: the system refuses a thread");
+        rt_end_(END_LIMIT, 0, "real threads: the system refuses the first ones");
 }
 
 void rt_env_stop_(void)
@@ -204,7 +204,7 @@ static void set_bell(void)
 void rt_env_ready_(int32_t fd, uint32_t mode)
 {
     if (fd < 0 || fd >= RT_FDS_MAX)
-        rt_throw_("real host: descriptor out of range");
+        rt_limit_("real threads: descriptor out of range");
     lock();
     if (!env.pending[fd])
         env.ring[env.tail++ % RT_FDS_MAX] = fd;

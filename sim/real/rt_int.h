@@ -62,7 +62,9 @@ struct rt_world {
     int64_t epoch; /* CLOCK_MONOTONIC at the start, less 1; 0 before */
     cpu_set_t cpus;
     int32_t ncpu;
-    struct sigaction old_sigurg;
+    struct sigaction old_sigurg, old_sigcont;
+    _Atomic(uint32_t) continued, interrupted; /* SIGCONTs, and whether rt_interrupt was called */
+    int64_t stopped_ns;
 
     /* the end */
     _Atomic(uint32_t) why; /* 0 none; 1 being written; 2 + enum world_end; a futex for rt_run */
@@ -106,6 +108,7 @@ void rt_unhold_(void);
 /* Around every system call that sleeps. */
 void rt_sleeps_(bool forever);
 void rt_awake_(void);
+_Noreturn void rt_limit_(const char *text); /* a stated limit: not the simulator's fault */
 /* Writes the verdict if it is the first, wakes rt_run. */
 void rt_end_(enum world_end why, int kind, const char *text);
 

@@ -257,7 +257,7 @@ void *rt_alloc_(size_t size, size_t align)
     do {
         at = (used + align - 1) & ~(align - 1);
         if (at > W->memory_max || size > W->memory_max - at)
-            rt_throw_("real host: the world's memory limit is reached");
+            rt_limit_("real threads: the world's memory limit is reached");
     } while (!atomic_compare_exchange_weak(&W->memory_used, &used, at + size));
     return W->memory + at;
 }

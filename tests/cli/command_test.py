@@ -640,6 +640,19 @@ class Threads(Case):
         out, _ = self.run_it("run", "--host", "threads", "--until", "50ms", "loop.json", "--json")
         self.assertEqual(json.loads(out)["verdict"], "time limit")
 
+    def test_an_interrupt_gives_the_report_so_far(self):
+        with open(self.path("loop.json"), "w", encoding="utf-8") as f:
+            json.dump({"name": "loop", "why": "t", "main": [
+                {"loop": "forever", "do": [{"sleep": "1ms"}]}]}, f)
+        with subprocess.Popen([GMPSIM, "run", "--host", "threads", "--schedtrace", "5ms",
+                               self.path("loop.json"), "--json"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as p:
+            self.assertIn(b"SCHED", p.stderr.readline())
+            p.send_signal(signal.SIGINT)
+            out, _ = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, 1)  # the file expects an end
+        self.assertEqual(json.loads(out)["verdict"], "time limit")
+
     def test_what_is_about_virtual_time_is_refused(self):
         for option in (["--step"], ["--trace-ops"], ["--costs", "x"], ["--port", "arm64"],
                        ["--noise", "3"], ["--ties", "seed"], ["--plant", "queue"],

@@ -3,8 +3,11 @@
  * signal in the middle of anything breaks nothing. */
 #include <host.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -194,6 +197,109 @@ TEST_CASE(Records, AHandlerMayEmitInTheMiddleOfAnEmit)
     CHECK_EQ(x.handler + x.next_of[0], x.count);
     CHECK(!x.torn);
     CHECK(!x.disorder);
+    rt_free();
+}
+
+/* ---- faults ---- */
+
+static void start_another(void *arg)
+{
+    (void)arg;
+    newosproc(&s->hm[1], emit_marks, &s->id[1]);
+    a_store(&s->stage, 9u);
+}
+
+TEST_CASE(Faults, ARefusedThreadIsGosFatalError)
+{
+    begin(&(struct rt_opts){.refuse_thread = 1, .fatal_kind = 5});
+    CHECK_EQ(run(start_another, 1), END_FINDING);
+    CHECK_EQ(rt_verdict()->kind, 5);
+    CHECK_STR(rt_verdict()->text,
+              "runtime: failed to create new OS thread (have 1 already; errno=11)\n"
+              "runtime: may need to increase max user processes (ulimit -u)\n"
+              "fatal error: newosproc");
+    CHECK_EQ(a_peek(&s->stage), 0);
+    rt_free();
+}
+
+static void take_all_memory(void *arg)
+{
+    (void)arg;
+    for (;;)
+        (void)host_alloc(1 << 20, 64);
+}
+
+TEST_CASE(Faults, NoMemoryIsALimit)
+{
+    begin(&(struct rt_opts){.memory_max = 64 << 20});
+    CHECK_EQ(run(take_all_memory, 1), END_LIMIT);
+    CHECK(strstr(rt_verdict()->text, "memory limit") != NULL);
+    rt_free();
+}
+
+static void wait_to_be_interrupted(void *arg)
+{
+    (void)arg;
+    rt_interrupt();
+    for (;;)
+        host_usleep(1000);
+}
+
+TEST_CASE(Faults, AnInterruptEndsTheWorldLikeItsTimeLimit)
+{
+    begin(NULL);
+    CHECK_EQ(run(wait_to_be_interrupted, 1), END_TIME);
+    rt_free();
+}
+
+static void stop_the_process(void *arg)
+{
+    pid_t parent = getpid(), child = fork();
+
+    (void)arg;
+    if (child == 0) { /* it wakes us again */
+        usleep(300000);
+        kill(parent, SIGCONT);
+        _exit(0);
+    }
+    kill(parent, SIGSTOP);
+    waitpid(child, NULL, 0);
+}
+
+TEST_CASE(Faults, AStopFromOutsideIsSeen)
+{
+    struct rt_stats stats;
+
+    begin(NULL);
+    CHECK_EQ(run(stop_the_process, 1), END_IDLE);
+    rt_stats(&stats);
+    CHECK_GT(stats.stopped_ns, 0);
+    rt_free();
+}
+
+static void *send_storm(void *arg)
+{
+    _Atomic(int) *over = arg;
+
+    while (!atomic_load(over))
+        kill(getpid(), SIGURG);
+    return NULL;
+}
+
+TEST_CASE(Faults, AStormOfSignalsFromOutsideBreaksNothing)
+{
+    struct seen x = {0};
+    struct rt_opts opts = {.records_max = 1 << 16, .sink = see_all, .sink_arg = &x};
+    _Atomic(int) over = 0;
+    pthread_t storm;
+
+    begin(&opts);
+    CHECK_EQ(pthread_create(&storm, NULL, send_storm, &over), 0);
+    CHECK_EQ(run(emit_marks, THREADS), END_IDLE);
+    atomic_store(&over, 1);
+    pthread_join(storm, NULL);
+    CHECK_EQ(x.count, THREADS * EVENTS);
+    CHECK(!x.torn && !x.disorder);
     rt_free();
 }
 
