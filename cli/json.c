@@ -153,6 +153,8 @@ struct cJSON *report_json(const struct machine *m, const struct run_opts *ro,
     cJSON_AddNumberToObject(o, "runnable_mean",
                             r->now_ps > 0 ? (double)r->runnable_area / ((double)r->now_ps / 1000)
                                           : 0);
+    number(o, "idle_beside_runnable_ns", r->beside.sum_ps / 1000);
+    number(o, "idle_beside_runnable_longest_ns", r->beside.longest_ps / 1000);
     cJSON_AddItemToObject(o, "p_ns", tallies_json(p_class_names, r->p_ps, PC_COUNT, 1000));
     cJSON_AddItemToObject(o, "counters",
                           tallies_json(counter_names, r->counters, COUNTER_COUNT, 1));

@@ -122,6 +122,9 @@ static void print_ps(FILE *to, const struct run_result *r)
     fprintf(to, "\nrunnable goroutines: mean %.2f, max %" PRIu64 "\n",
             r->now_ps > 0 ? (double)r->runnable_area / ((double)r->now_ps / 1000) : 0.0,
             r->runnable_max);
+    fprintf(to, "a P idle beside a runnable goroutine: %s, at most %s at a time\n",
+            time_text((int64_t)(r->beside.sum_ps / 1000)),
+            time_text((int64_t)(r->beside.longest_ps / 1000)));
     if (r->nr_periods > 0)
         fprintf(to, "quota: nr_periods %" PRIu64 ", nr_throttled %" PRIu64 ", throttled %s\n",
                 r->nr_periods, r->nr_throttled, time_text((int64_t)(r->throttled_ps / 1000)));

@@ -84,7 +84,38 @@ void analysis_release(struct analysis *a)
     memset(a, 0, sizeof *a);
 }
 
+/* ---- work conservation ---- */
+
+/* Before anything changes that it depends on. */
+static void beside_until(struct analysis *a, uint64_t now)
+{
+    if (now <= a->beside_at)
+        return;
+    uint64_t took = now - a->beside_at;
+    a->beside_at = now;
+    if (a->idle_ps == 0 || a->runnable == 0) {
+        a->beside_stretch = 0;
+        return;
+    }
+    a->beside.sum_ps += took;
+    a->beside_stretch += took;
+    if (a->beside_stretch > a->beside.longest_ps)
+        a->beside.longest_ps = a->beside_stretch;
+}
+
 /* ---- Ps ---- */
+
+static bool is_idle(const struct pclock *p) { return p->state == PC_IDLE && !p->gone; }
+
+static void p_becomes(struct analysis *a, struct pclock *p, enum p_class state, bool gone,
+                      uint64_t now)
+{
+    beside_until(a, now);
+    a->idle_ps -= is_idle(p);
+    p->state = (uint8_t)state;
+    p->gone = gone;
+    a->idle_ps += is_idle(p);
+}
 
 static struct pclock *p_of(struct analysis *a, uint32_t id, uint64_t now)
 {
@@ -93,6 +124,8 @@ static struct pclock *p_of(struct analysis *a, uint32_t id, uint64_t now)
         a->ps = x_grow(a->ps, n * sizeof *a->ps);
         for (size_t i = a->nps; i < n; i++)
             a->ps[i] = (struct pclock){.since = now, .state = PC_IDLE};
+        beside_until(a, now);
+        a->idle_ps += (uint32_t)(n - a->nps);
         a->nps = n;
     }
     return &a->ps[id];
@@ -129,7 +162,7 @@ static void p_resize(struct analysis *a, uint32_t count, uint64_t now)
         p_of(a, count - 1, now);
     for (size_t i = 0; i < a->nps; i++) {
         p_charge(a, &a->ps[i], now);
-        a->ps[i].gone = i >= count;
+        p_becomes(a, &a->ps[i], (enum p_class)a->ps[i].state, i >= count, now);
     }
 }
 
@@ -139,14 +172,14 @@ static void p_enter(struct analysis *a, const struct event_rec *r, enum p_class 
         return;
     struct pclock *p = p_of(a, r->p, r->time);
     p_charge(a, p, r->time);
-    p->state = (uint8_t)state;
+    p_becomes(a, p, state, p->gone, r->time);
 }
 
 static void p_leave(struct analysis *a, uint32_t id, uint64_t now)
 {
     struct pclock *p = p_of(a, id, now);
     p_charge(a, p, now);
-    p->state = PC_IDLE;
+    p_becomes(a, p, PC_IDLE, p->gone, now);
     p->off_cpu = p->throttled = false;
 }
 
@@ -210,6 +243,7 @@ static void p_assisted(struct analysis *a, const struct event_rec *r)
 
 static void runnable_add(struct analysis *a, uint64_t now, int delta)
 {
+    beside_until(a, now);
     if (now > a->runnable_since) {
         a->runnable_area += a->runnable * ((now - a->runnable_since) / PS_PER_NS);
         a->runnable_since = now;

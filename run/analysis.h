@@ -52,6 +52,9 @@ struct analysis {
     uint64_t runnable_peak;  /* since whoever wants to know set it to `runnable` */
     uint64_t runnable_since; /* ps */
     uint64_t runnable_area;  /* count * ns */
+    uint32_t idle_ps;        /* Ps that nobody has, now */
+    struct idle_beside beside;
+    uint64_t beside_at, beside_stretch; /* up to when it is known; how long it has been so */
     int32_t cpus;            /* of the host; 0: dedicated */
     int32_t cpus_throttled;  /* now */
     uint64_t span_since;     /* of the next span, ns + 1; 0: it begins when its record says */

@@ -47,6 +47,12 @@ struct run_group {
     struct hist *wait; /* ns from runnable to running, once per start */
 };
 
+/* A P is idle and a goroutine is runnable: no work is conserved meanwhile. Some of it is how Go is
+ * (a goroutine in runnext, an M on its way up); lost and late wake-ups are seen here. */
+struct idle_beside {
+    uint64_t sum_ps, longest_ps;
+};
+
 struct run_result {
     enum world_end end;
     int kind;         /* enum finding_kind, FIND_NONE unless END_FINDING */
@@ -72,6 +78,7 @@ struct run_result {
     size_t ngroups;
     struct hist *runq_wait; /* ns, all goroutines */
     uint64_t p_ps[PC_COUNT];
+    struct idle_beside beside;
     uint64_t runnable_max, runnable_area; /* runnable goroutines: highest, and sum of count * ns */
     uint64_t nr_periods, nr_throttled, throttled_ps, cpu_ps;
     uint32_t threads;

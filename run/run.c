@@ -408,6 +408,7 @@ static void fill_times(struct run *r)
     q->nspans = a->program->nspans;
     q->runq_wait = &a->runq_wait;
     q->runnable_max = a->runnable_max;
+    q->beside = a->beside;
     q->runnable_area = a->runnable_area;
     q->groups = x_alloc(a->ngroups * sizeof *q->groups);
     for (size_t i = 0; i < a->ngroups; i++)

@@ -191,7 +191,7 @@ static struct rt_thread *take_thread(struct hostm *hm, void (*fn)(void *), void 
 
     do {
         if (id == W->opts.threads_max)
-            rt_limit_("real threads: too many created in one world");
+            rt_limit_("real threads: too many threads created in one world");
     } while (!atomic_compare_exchange_weak(&W->nthreads, &id, id + 1));
     t = &W->threads[id];
     t->id = id;

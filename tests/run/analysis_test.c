@@ -261,3 +261,21 @@ TEST_CASE(Analysis, ASpanMayHaveBegunEarlierThanItsRecord)
     CHECK_EQ(a.span_stats[0].open, 1);
     analysis_release(&a);
 }
+
+/* Two Ps. g1 is born at 10 and waits until 40; P 1 is idle all the while, P 0 in the scheduler. */
+TEST_CASE(Analysis, TheTimeThatNoWorkIsConservedIsKnown)
+{
+    begin();
+    put_on(0, EV_P_START, 0, 0, 0, 0, 0);
+    put_on(0, EV_P_START, 1, 0, 0, 0, 0);
+    put_on(5, EV_P_STOP, 1, 0, 0, 0, 0);
+    put_on(10, EV_G_CREATE, 0, 1, UINT64_C(2) << 32 | 1, 0, 0);
+    put_on(40, EV_G_START, 0, 1, 30, 0, 0);
+    put_on(100, EV_G_CREATE, 0, 2, UINT64_C(2) << 32 | 1, 0, 0);
+    put_on(105, EV_P_START, 1, 0, 0, 0, 0); /* it came for it */
+    put_on(120, EV_G_START, 1, 2, 20, 0, 0);
+    analysis_until(&a, 300 * NS);
+    CHECK_EQ(a.beside.sum_ps, (30 + 5) * NS);
+    CHECK_EQ(a.beside.longest_ps, 30 * NS);
+    analysis_release(&a);
+}
