@@ -129,6 +129,16 @@ static void add_settings(cJSON *o, const struct machine *m, const struct run_opt
     cJSON_AddStringToObject(o, "repeat", full);
 }
 
+/* What the kernel says of the process and its threads. */
+static void add_threads(cJSON *o, const struct run_result *r)
+{
+    number(o, "cpu_ns", r->cpu_ps / 1000);
+    number(o, "voluntary", r->voluntary);
+    number(o, "involuntary", r->involuntary);
+    number(o, "steal_ns", r->steal_ps / 1000);
+    number(o, "stopped_ns", r->stopped_ps / 1000);
+}
+
 struct cJSON *report_json(const struct machine *m, const struct run_opts *ro,
                           const struct run_result *r, const struct complaints *c)
 {
@@ -145,7 +155,7 @@ struct cJSON *report_json(const struct machine *m, const struct run_opts *ro,
         cJSON_AddNullToObject(o, "fingerprint");
     number(o, "threads", r->threads);
     if (ro->host != NULL)
-        number(o, "stopped_ns", r->stopped_ps / 1000);
+        add_threads(o, r);
     cJSON_AddItemToObject(o, "spans", spans_json(r));
     cJSON_AddItemToObject(o, "groups", groups_json(r));
     cJSON_AddItemToObject(o, "runq_wait", hist_json(r->runq_wait));

@@ -209,6 +209,12 @@ void report_text(FILE *to, const struct machine *m, const struct run_opts *o,
     fputc('\n', to);
     if (o->host == NULL)
         fprintf(to, "fingerprint %016" PRIx64 "\n", r->fingerprint);
+    if (o->host != NULL)
+        fprintf(to,
+                "CPU time %s, %" PRIu64 " switches of threads, %" PRIu64
+                " of them not wanted, %s taken by the hypervisor\n",
+                time_text((int64_t)(r->cpu_ps / 1000)), r->voluntary + r->involuntary,
+                r->involuntary, time_text((int64_t)(r->steal_ps / 1000)));
     if (r->stopped_ps > 0)
         fprintf(to, "the process was stopped for %s: times are too long by it\n",
                 time_text((int64_t)(r->stopped_ps / 1000)));

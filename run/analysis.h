@@ -55,10 +55,10 @@ struct analysis {
     uint32_t idle_ps;        /* Ps that nobody has, now */
     struct idle_beside beside;
     uint64_t beside_at, beside_stretch; /* up to when it is known; how long it has been so */
-    int32_t cpus;            /* of the host; 0: dedicated */
-    int32_t cpus_throttled;  /* now */
-    uint64_t span_since;     /* of the next span, ns + 1; 0: it begins when its record says */
-    uint64_t now;            /* of the latest record */
+    int32_t cpus;                       /* of the host; 0: dedicated */
+    int32_t cpus_throttled;             /* now */
+    uint64_t span_since; /* of the next span, ns + 1; 0: it begins when its record says */
+    uint64_t now;        /* of the latest record */
 };
 
 bool analysis_init(struct analysis *a, const struct program *program, struct failure *f);

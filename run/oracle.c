@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/event_get.h"
+
 struct life {
     uint16_t m; /* that runs it, EVENT_NO_M */
 };
@@ -73,10 +75,9 @@ static void feed(struct oracle *o, const struct event_rec *r)
     case EV_G_START: start(o, r); break;
     case EV_G_PARK:
     case EV_G_GOSCHED:
-    case EV_G_PREEMPT:
-    case EV_G_READY: stop(o, r); break;
+    case EV_G_PREEMPT: stop(o, r); break;
     case EV_G_SYSCALL_EXIT:
-        if (r->c == 0) /* it got no P */
+        if (get_g_syscall_exit(r).place != EV_place_none) /* without its P */
             stop(o, r);
         break;
     case EV_G_EXIT: end(o, r); break;

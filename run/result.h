@@ -61,8 +61,9 @@ struct run_result {
     size_t out_size;
     const char *sched; /* SCHED lines */
     size_t sched_size;
-    uint64_t now_ps;          /* makespan: virtual time at the end */
-    bool virtual_time;        /* its times and numbers are what a table of costs says */
+    uint64_t now_ps;   /* makespan: virtual time at the end */
+    bool virtual_time; /* its times and numbers are what a table of costs says */
+    uint64_t voluntary, involuntary, steal_ps; /* as in host_stats */
     uint64_t stopped_ps;      /* real threads: the process was stopped from outside so long */
     uint64_t record_waits_ps; /* real threads waited so long for room for their records */
     uint64_t fingerprint;     /* 0 where runs do not repeat */

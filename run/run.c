@@ -385,6 +385,9 @@ static void fill_stats(struct run *r)
     q->fingerprint = s.fingerprint;
     q->records = s.events;
     q->virtual_time = world_host()->resumes;
+    q->voluntary = s.voluntary;
+    q->involuntary = s.involuntary;
+    q->steal_ps = s.steal_ps;
     q->stopped_ps = s.stopped_ps;
     q->record_waits_ps = s.record_waits_ps;
     if (s.records_lost > 0)

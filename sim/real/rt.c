@@ -520,7 +520,7 @@ static void wait_for_verdict(int64_t deadline)
 
 enum world_end rt_run(int64_t timeout_ns)
 {
-    int64_t start = rt_clock_();
+    int64_t start = rt_clock_(), stolen = rt_steal_ns_();
     int32_t n = atomic_load(&W->nthreads);
     int err = 0;
 
@@ -537,6 +537,7 @@ enum world_end rt_run(int64_t timeout_ns)
     wait_for_verdict(timeout_ns < 0 ? -1 : start + timeout_ns);
     end_threads();
     W->ran_ns = rt_clock_() - start;
+    W->steal_ns = rt_steal_ns_() - stolen;
     rt_log_end_();
     return (enum world_end)(atomic_load(&W->why) - 2);
 }
@@ -653,8 +654,10 @@ void rt_stats(struct rt_stats *s)
 {
     struct rt_thread_stats t;
 
-    *s = (struct rt_stats){
-        .ran_ns = W->ran_ns, .stopped_ns = W->stopped_ns, .memory = atomic_load(&W->memory_used)};
+    *s = (struct rt_stats){.ran_ns = W->ran_ns,
+                           .stopped_ns = W->stopped_ns,
+                           .steal_ns = W->steal_ns,
+                           .memory = atomic_load(&W->memory_used)};
     for (int32_t id = 0; rt_thread_stats(id, &t); id++) {
         s->threads++;
         s->cpu_ns += t.cpu_ns;

@@ -98,6 +98,7 @@ struct rt_stats {
     uint64_t threads; /* created */
     uint64_t futex_sleeps, futex_wakes, signals, polls;
     uint64_t voluntary, involuntary; /* context switches */
+    int64_t steal_ns;                /* the hypervisor took from all CPUs meanwhile */
     int64_t stopped_ns; /* the process was stopped (SIGSTOP) for so long, all together */
     uint64_t nr_periods, nr_throttled, throttled_ns; /* of the cgroup */
     uint64_t records, records_lost;

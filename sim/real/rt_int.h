@@ -64,7 +64,7 @@ struct rt_world {
     int32_t ncpu;
     struct sigaction old_sigurg, old_sigcont;
     _Atomic(uint32_t) continued, interrupted; /* SIGCONTs, and whether rt_interrupt was called */
-    int64_t stopped_ns;
+    int64_t stopped_ns, steal_ns;
 
     /* the end */
     _Atomic(uint32_t) why; /* 0 none; 1 being written; 2 + enum world_end; a futex for rt_run */
@@ -94,6 +94,7 @@ struct rt_world {
 extern struct rt_world rt_world_;
 extern _Thread_local struct rt_thread *rt_self_ __attribute__((tls_model("initial-exec")));
 
+int64_t rt_steal_ns_(void);
 int64_t rt_clock_(void); /* CLOCK_MONOTONIC in ns */
 int32_t rt_tgkill_(int32_t tid, int sig);
 /* Raw futexes, private. Return 0 or a negative errno; wake returns the number woken. ns < 0: no

@@ -116,7 +116,8 @@ void rt_usleep_(uint32_t us) { sleep_ns((int64_t)us * 1000); }
 
 enum {
     GAP_NS = 10000,
-    LAST_READINGS = 3, /* so many readings before the end the clock is no longer asked */
+    OFF_CPU_NS = 50000, /* a longer gap is said: somebody else had the CPU */
+    LAST_READINGS = 3,  /* so many readings before the end the clock is no longer asked */
     PROBE_LOOPS = 400,
     PROBES = 64,
     PROBE_EVERY_NS = 20000000
@@ -215,6 +216,8 @@ static int64_t run_by_clock(struct rt_thread *t, int64_t ns, bool cut)
         int64_t now = rt_clock_();
 
         ran += now - last < GAP_NS ? now - last : GAP_NS;
+        if (__builtin_expect(now - last > OFF_CPU_NS, 0))
+            ev_host_on_cpu((uint64_t)(now - last - GAP_NS), (uint16_t)sched_getcpu());
         last = now;
         if (cut && ran < enough && take_cut(t))
             return ns - ran;
@@ -270,6 +273,22 @@ uint64_t rt_seed64_(void)
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
+}
+
+/* ---- what the hypervisor took ---- */
+
+/* Of all CPUs, since the system started; 0 where the kernel does not say. */
+int64_t rt_steal_ns_(void)
+{
+    unsigned long long ticks = 0;
+    FILE *f = fopen("/proc/stat", "re");
+
+    if (!f)
+        return 0;
+    if (fscanf(f, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &ticks) != 1)
+        ticks = 0;
+    fclose(f);
+    return (int64_t)ticks * (SEC / sysconf(_SC_CLK_TCK));
 }
 
 /* ---- CPUs ---- */

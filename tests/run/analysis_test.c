@@ -262,20 +262,35 @@ TEST_CASE(Analysis, ASpanMayHaveBegunEarlierThanItsRecord)
     analysis_release(&a);
 }
 
-/* Two Ps. g1 is born at 10 and waits until 40; P 1 is idle all the while, P 0 in the scheduler. */
+static void at_p(uint64_t ns, uint16_t p)
+{
+    now_ns = ns;
+    cur_p = p;
+}
+
+/* Two Ps. g1 is born at 10 and waits until 40, g7 from 100 until P 1 has a thread again. */
 TEST_CASE(Analysis, TheTimeThatNoWorkIsConservedIsKnown)
 {
     begin();
-    put_on(0, EV_P_START, 0, 0, 0, 0, 0);
-    put_on(0, EV_P_START, 1, 0, 0, 0, 0);
-    put_on(5, EV_P_STOP, 1, 0, 0, 0, 0);
-    put_on(10, EV_G_CREATE, 0, 1, UINT64_C(2) << 32 | 1, 0, 0);
-    put_on(40, EV_G_START, 0, 1, 30, 0, 0);
-    put_on(100, EV_G_CREATE, 0, 2, UINT64_C(2) << 32 | 1, 0, 0);
-    put_on(105, EV_P_START, 1, 0, 0, 0, 0); /* it came for it */
-    put_on(120, EV_G_START, 1, 2, 20, 0, 0);
+    at_p(0, 0);
+    ev_p_start(false);
+    at_p(0, 1);
+    ev_p_start(false);
+    at_p(5, 1);
+    ev_p_stop();
+    at_p(10, 0);
+    g_new(g1);
+    at_p(40, 0);
+    ev_g_start(g1, 30, false);
+    at_p(100, 0);
+    g_new(g7);
+    at_p(105, 1);
+    ev_p_start(true); /* it came for it */
+    at_p(120, 1);
+    ev_g_start(g7, 20, false);
     analysis_until(&a, 300 * NS);
     CHECK_EQ(a.beside.sum_ps, (30 + 5) * NS);
     CHECK_EQ(a.beside.longest_ps, 30 * NS);
     analysis_release(&a);
+    at_p(0, 0);
 }
