@@ -54,7 +54,7 @@ static void coroswitch_m(struct g *gp)
     struct g *next = coro_swap(c, gp);
     a_store_rlx(&mp->curg, next);
     a_store_rlx(&next->m, mp);
-    mp->since = host_now();
+    mp->since = record_now();
     ev_g_start(rec_g(next), 0, /*inherits_slice*/ true);
     if (!a_cas(&next->atomicstatus, Gwaiting, Grunning)) {
         casgstatus(next, Gwaiting, Grunnable);

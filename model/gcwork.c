@@ -427,7 +427,7 @@ static bool gcParkAssist(struct g *gp, enum opres *r)
 /* gcAssistAlloc1: marks on the own P. True: marking may be done. */
 static bool assist_mark(struct g *gp, int64_t scan_work, int64_t ratio)
 {
-    int64_t start = host_now(), done = 0;
+    int64_t start = record_now(), done = 0;
     ev_gc_assist_begin(rec_g(gp));
     gcBeginWork();
     casGToWaiting(gp, Grunning, waitReasonGCAssistMarking);
@@ -443,7 +443,7 @@ static bool assist_mark(struct g *gp, int64_t scan_work, int64_t ratio)
     casgstatus(gp, Gwaiting, Grunning);
     int64_t paid = 1 + (ratio > 0 ? mul_div(done, RATIO_ONE, ratio) : done);
     gp->gcAssistBytes += (int32_t)(paid < ASSIST_MAX ? paid : ASSIST_MAX);
-    ev_gc_assist_end(rec_g(gp), (uint64_t)(host_now() - start));
+    ev_gc_assist_end(rec_g(gp), (uint64_t)(record_now() - start));
     getm()->counters[C_assists]++;
     return gcEndWork();
 }

@@ -155,11 +155,11 @@ static void mPark(void)
 {
     struct m *mp = getm();
     mp->counters[C_mparks]++;
-    int64_t start = host_now();
+    int64_t start = record_now();
     ev_m_park();
     notesleep(&mp->park);
     noteclear(&mp->park);
-    mp->since = host_now();
+    mp->since = record_now();
     ev_m_wake((uint64_t)(mp->since - start), mp->spinning);
 }
 
@@ -381,7 +381,7 @@ static void mstart(struct m *mp)
     case MSTART_TEMPLATE: templateThread(); break;
     case MSTART_SPINNING:
         mp->spinning = true; /* mspinning: nmspinning was raised by whoever started us */
-        mp->since = host_now();
+        mp->since = record_now();
         break;
     case MSTART_LOOP:
     case MSTART_EXTRA: break;

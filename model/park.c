@@ -75,7 +75,7 @@ static void park_m(struct g *gp)
     casgstatus(gp, Grunning, Gwaiting);
     mp->counters[C_parks]++;
     ev_g_park(rec_g(gp), gp->pc, (enum ev_wait)gp->waitreason);
-    gp->waitsince = host_now();
+    gp->waitsince = record_now();
     dropg(mp);
     unlockf_fn unlockf = mp->waitunlockf;
     if (unlockf != NULL) {
@@ -126,7 +126,7 @@ static inline void ready(struct g *gp, bool next)
     casgstatus(gp, Gwaiting, Grunnable);
     runq_own(gp);
     mp->counters[C_readies]++;
-    gp->runnable_at = host_now();
+    gp->runnable_at = record_now();
     ev_g_ready(rec_g(gp), rec_curg(mp), next ? next_place() : EV_place_ring);
     if (a_peek(&rt->trace.on))
         trace_events(mp, 1);
@@ -140,14 +140,14 @@ static inline void goready(struct g *gp) { ready(gp, /*next*/ true); }
 static inline void made_runnable(struct g *gp)
 {
     runq_own(gp);
-    gp->runnable_at = host_now();
+    gp->runnable_at = record_now();
 }
 
 /* The record of it. */
 static void put_back(const struct g *gp, const struct m *mp, bool preempted, enum ev_place place)
 {
     if (preempted)
-        ev_g_preempt(rec_g(gp), (uint64_t)(host_now() - mp->since), EV_preempt_slice, place);
+        ev_g_preempt(rec_g(gp), (uint64_t)(record_now() - mp->since), EV_preempt_slice, place);
     else
         ev_g_gosched(rec_g(gp), place);
 }
@@ -203,7 +203,8 @@ static void goyield_m(struct g *gp)
     struct p *pp = a_own(&mp->p);
     casgstatus(gp, Grunning, Grunnable);
     made_runnable(gp);
-    ev_g_preempt(rec_g(gp), (uint64_t)(host_now() - mp->since), EV_preempt_handoff, EV_place_ring);
+    ev_g_preempt(rec_g(gp), (uint64_t)(record_now() - mp->since), EV_preempt_handoff,
+                 EV_place_ring);
     dropg(mp);
     runqput(pp, gp, /*next*/ false);
     schedule();

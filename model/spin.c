@@ -36,7 +36,7 @@ static void becomeSpinning(struct m *mp)
     if (prof->needspinning)
         a_store(&sched->needspinning, 0);
     mp->counters[C_spins]++;
-    mp->since = host_now();
+    mp->since = record_now();
     ev_m_spin_begin();
 }
 
@@ -81,7 +81,7 @@ static void wakep(void)
 /* The record of the end. */
 static void spun(const struct m *mp, bool found)
 {
-    ev_m_spin_end((uint64_t)(host_now() - mp->since), found);
+    ev_m_spin_end((uint64_t)(record_now() - mp->since), found);
 }
 
 /* proc.go resetspinning: the M found work; somebody else should look on. */

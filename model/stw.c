@@ -101,7 +101,7 @@ static void stopTheWorldWithSema(enum ev_stw reason, bool pseudo_wait)
         casGToWaiting(gp, Grunning, waitReasonStoppingTheWorld);
     if (mp->locks > 0)
         throw("stopTheWorld: holding locks");
-    int64_t start = host_now();
+    int64_t start = record_now();
     ev_stw_begin(rec_g(gp), reason);
     mp->counters[C_stws]++;
     lock(&sched->lock);
@@ -122,7 +122,7 @@ static void stopTheWorldWithSema(enum ev_stw reason, bool pseudo_wait)
         (void)preemptall();
     }
     verify_stopped();
-    ev_stw_stopped(rec_g(gp), (uint64_t)(host_now() - start), reason);
+    ev_stw_stopped(rec_g(gp), (uint64_t)(record_now() - start), reason);
     if (prof->stw_pseudo_wait_inside || pseudo_wait)
         casgstatus(gp, Gwaiting, Grunning);
 }

@@ -167,7 +167,7 @@ static void entersyscall(struct g *gp)
     struct p *pp = mp_p(mp);
     mp->locks++;
     mp->counters[C_syscalls]++;
-    mp->since = host_now();
+    mp->since = record_now();
     ev_g_syscall_enter(rec_g(gp), /*blocking*/ false);
     if (a_peek(&rt->trace.on))
         trace_events(mp, 2);                      /* and the end of the call */
@@ -187,7 +187,7 @@ static void entersyscallblock(struct g *gp)
     struct p *pp = mp_p(mp);
     mp->locks++;
     mp->counters[C_syscalls]++;
-    mp->since = host_now();
+    mp->since = record_now();
     ev_g_syscall_enter(rec_g(gp), /*blocking*/ true);
     a_store_rlx(&gp->stackguard0, GUARD_PREEMPT);
     mp->syscalltick = a_load_rlx(&pp->syscalltick);
@@ -253,7 +253,7 @@ static struct p *exitsyscallTryGetP(struct m *mp, struct p *oldp)
 static void syscall_left(const struct g *gp, struct m *mp, enum ev_place place)
 {
     int64_t began = mp->since;
-    mp->since = host_now();
+    mp->since = record_now();
     ev_g_syscall_exit(rec_g(gp), (uint64_t)(mp->since - began), place);
 }
 

@@ -114,6 +114,7 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 
 #define nanotime()                ex_nanotime_()
 #define host_now()                ex_host_now_()
+#define record_now()              host_now()
 #define work(kind)                ex_work_(W_##kind, 1)
 #define work_n(kind, n)           ex_work_(W_##kind, (uint64_t)(n))
 #define procyield(n)              ex_procyield_(n)

@@ -78,6 +78,7 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 
 #define nanotime()                rt_nanotime_()
 #define host_now()                rt_nanotime_()
+#define record_now()              (__builtin_expect(rt_recording_, 0) ? rt_nanotime_() : 0)
 #define work(kind)                ((void)W_##kind) /* nothing, but the kind must exist */
 #define work_n(kind, n)           ((void)W_##kind, (void)(n))
 #define procyield(n)              rt_procyield_(n)
@@ -88,6 +89,7 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 #define nudge(hm)                 rt_nudge_(hm)
 
 int64_t rt_nanotime_(void);
+extern bool rt_recording_; /* constant while a world runs */
 void rt_osyield_(void);
 void rt_usleep_(uint32_t us);
 int64_t rt_burst_(int64_t ns, enum burst_how how);
@@ -170,7 +172,6 @@ struct poll_event {
 #define host_stop()         rt_stop_()
 
 extern _Thread_local int32_t rt_pid_ __attribute__((tls_model("initial-exec")));
-extern bool rt_recording_; /* constant while a world runs */
 
 void rt_env_at_(int64_t ns, void (*fn)(void *), void *arg);
 void rt_env_ready_(int32_t fd, uint32_t mode);
