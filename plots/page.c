@@ -381,6 +381,6 @@ bool page_write(const struct page_args *a, FILE *to, char text[PLOT_TEXT_MAX])
     put_data(&r);
     rest = put_until(to, rest, "@JS@");
     fwrite(page_js, 1, (size_t)(page_js_end - page_js), to);
-    fwrite(rest, 1, (size_t)(page_html_end - 1 - rest), to);
+    fputs(rest, to); /* up to the 0 that the build puts behind the page */
     return !r.failed;
 }
