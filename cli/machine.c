@@ -191,7 +191,7 @@ static void set_host(const struct machine *m, struct run_opts *o)
         cli_die(EXIT_USAGE, "--noise: want 1 to %d permille, got %" PRId64, NOISE_MAX, m->noise);
     if (m->ties != NULL && strcmp(m->ties, "id") != 0 && strcmp(m->ties, "seed") != 0)
         cli_die(EXIT_USAGE, "--ties: want id or seed, got '%s'", m->ties);
-    o->port = (enum cost_port)port;
+    o->port = port;
     o->noise_permille = (uint32_t)m->noise;
     o->ties_by_seed = m->ties != NULL && strcmp(m->ties, "seed") == 0;
 }
@@ -341,7 +341,7 @@ const char *machine_line(const struct machine *m, const struct run_opts *o, char
     if (m->memory != NULL)
         add_word(&l, " --memory ", m->memory);
     if (o->port != PORT_AMD64)
-        add(&l, " --port %s", cost_port_name(o->port));
+        add(&l, " --port %s", cost_port_name((enum cost_port)o->port));
     if (o->noise_permille > 0)
         add(&l, " --noise %" PRIu32, o->noise_permille);
     if (o->ties_by_seed)

@@ -17,7 +17,6 @@
 #include "park.h"
 #include "step.h"
 
-
 static void timers_world_init(void)
 {
     if (prof->per_p_timers)

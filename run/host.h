@@ -77,10 +77,10 @@ struct host_stats {
     uint64_t events;      /* that the fingerprint is of */
     uint64_t records_lost;
     uint64_t record_waits_ps;
-        /* threads waited so long for room for a record */ /* of real threads: */
-    uint64_t voluntary, involuntary;                       /* context switches */
-    uint64_t steal_ps;                                     /* the hypervisor took, of all CPUs */
-    uint64_t stopped_ps; /* the process was stopped from outside */
+    /* threads waited so long for room for a record */ /* of real threads: */
+    uint64_t voluntary, involuntary;                   /* context switches */
+    uint64_t steal_ps;                                 /* the hypervisor took, of all CPUs */
+    uint64_t stopped_ps;                               /* the process was stopped from outside */
     uint64_t cpu_ps, spin_ps;
     uint64_t nr_periods, nr_throttled, throttled_ps; /* as in cpu.stat */
     uint32_t threads;                                /* created */

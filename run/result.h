@@ -72,7 +72,7 @@ struct run_result {
     uint64_t counters[COUNTER_COUNT];
     struct run_g *gs; /* not ended; by goid */
     size_t ngs;
-    int32_t stranded; /* of them, those that nobody can ever wake */
+    int32_t stranded;       /* of them, those that nobody can ever wake */
     struct run_span *spans; /* as many as the program names */
     size_t nspans;
     struct run_group *groups; /* those that had goroutines */

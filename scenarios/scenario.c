@@ -191,7 +191,7 @@ static void compile(struct cc *c)
     static const char *const keys[] = {
         "name",  "why",  "profile", "profiles", "rules",      "procs",
         "host",  "seed", "until",   "objects",  "schedtrace", "scheddetail",
-        "funcs", "main", "expect",  "bug",      "$schema", NULL};
+        "funcs", "main", "expect",  "bug",      "$schema",    NULL};
     struct json *doc = c->doc;
     struct scenario *s = c->s;
     const cJSON *root = doc->root;

@@ -12,15 +12,15 @@ const struct group *const groups[] = {&group_flow,        &group_goroutines, &gr
 const char *field_kind_name(enum field_kind kind)
 {
     static const char *const names[] = {
-        [F_NONE] = "none",       [F_NAME] = "name",          [F_INDEX] = "name",
-        [F_VALUE] = "value",     [F_OR_0] = "value",         [F_CHECKED] = "value",
-        [F_COUNT] = "value",     [F_OBJECT] = "object",      [F_AMOUNT] = "amount",
-        [F_DRAWN] = "amount",    [F_BYTES] = "bytes",        [F_ROUNDS] = "rounds",
-        [F_TIMES] = "value",     [F_TRUE] = "true",          [F_BOOL] = "bool",
-        [F_WORD] = "word",       [F_STATUS] = "status",      [F_TEXT] = "text",
-        [F_LABEL] = "label",     [F_BLOCK] = "block",        [F_CALLEE] = "callee",
-        [F_ARGS] = "arguments",  [F_OF_CALLEE] = "argument", [F_ARMS] = "arms",
-        [F_CASES] = "cases",     [F_SHAPE] = "shape",        [F_RESULT] = "result",
+        [F_NONE] = "none",      [F_NAME] = "name",          [F_INDEX] = "name",
+        [F_VALUE] = "value",    [F_OR_0] = "value",         [F_CHECKED] = "value",
+        [F_COUNT] = "value",    [F_OBJECT] = "object",      [F_AMOUNT] = "amount",
+        [F_DRAWN] = "amount",   [F_BYTES] = "bytes",        [F_ROUNDS] = "rounds",
+        [F_TIMES] = "value",    [F_TRUE] = "true",          [F_BOOL] = "bool",
+        [F_WORD] = "word",      [F_STATUS] = "status",      [F_TEXT] = "text",
+        [F_LABEL] = "label",    [F_BLOCK] = "block",        [F_CALLEE] = "callee",
+        [F_ARGS] = "arguments", [F_OF_CALLEE] = "argument", [F_ARMS] = "arms",
+        [F_CASES] = "cases",    [F_SHAPE] = "shape",        [F_RESULT] = "result",
         [F_REASON] = "reason"};
     return names[kind];
 }

@@ -165,7 +165,7 @@ struct stmt {
     struct stmt *next;
     const struct statement *is;
     struct place at;
-    uint32_t insn; /* the instruction, of a statement that is one */
+    uint32_t insn;      /* the instruction, of a statement that is one */
     struct part part[]; /* as many as the statement has fields */
 };
 

@@ -27,8 +27,8 @@ struct export
     char *path, *buffer;
     enum export_kind kind;
     const struct program *program;
-    struct gtable gs; /* struct drawn_g */
-    struct map spans; /* (key, span) -> begin in ns, goid (a) */
+    struct gtable gs;    /* struct drawn_g */
+    struct map spans;    /* (key, span) -> begin in ns, goid (a) */
     uint64_t span_since; /* of the next span, ns + 1; 0: it begins when its record says */
     uint64_t records;
     int64_t runnable;

@@ -34,8 +34,8 @@ struct stall {
 
 struct recorder {
     const struct program *program;
-    struct gtable gs; /* struct recorded_g */
-    struct map spans; /* (key, span) -> begin */
+    struct gtable gs;    /* struct recorded_g */
+    struct map spans;    /* (key, span) -> begin */
     uint64_t span_since; /* of the next span, ns + 1; 0: it begins when its record says */
     struct chain *ps;
     struct stall *stalls; /* of each P */

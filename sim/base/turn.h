@@ -29,10 +29,10 @@ struct turn_does {
     uint32_t goid;
     uint32_t pc; /* of the instruction */
     uint16_t op;
-    bool known;    /* false: it starts or goes on with something else first */
-    bool resumes;  /* the second half of an instruction that had to wait */
-    bool reads;    /* changes nothing that others can see */
-    uint8_t count; /* of objects; 0: nobody else's business */
+    bool known;                       /* false: it starts or goes on with something else first */
+    bool resumes;                     /* the second half of an instruction that had to wait */
+    bool reads;                       /* changes nothing that others can see */
+    uint8_t count;                    /* of objects; 0: nobody else's business */
     int32_t object[TURN_OBJECTS_MAX]; /* handles, or enum turn_object */
 };
 

@@ -15,19 +15,13 @@ enum { US = 1000, MS = 1000000 };
 
 static const int64_t at_5ms[] = {5 * MS};
 
-static int add_arrivals(struct arrivals x)
-{
-    return build_arrivals(&a.b, &x);
-}
+static int add_arrivals(struct arrivals x) { return build_arrivals(&a.b, &x); }
 static int arrive_at(int mode, const int64_t *times, uint64_t n)
 {
     return add_arrivals((struct arrivals){
         .kind = ARRIVE_TIMES, .mode = (uint8_t)mode, .times = times, .ntimes = n});
 }
-static int add_gap(void)
-{
-    return build_dist(&a.b, &gap);
-}
+static int add_gap(void) { return build_dist(&a.b, &gap); }
 static void fd_wait(int result, int mode, int fd) { as_op(&a, OP_FDWAIT, result, mode, 0, fd, 0); }
 static void fd_read(int number, int when, int fd) { as_op(&a, OP_FDREAD, number, when, 0, fd, 0); }
 static void fd_write(int result, int number, int fd)

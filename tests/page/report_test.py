@@ -147,7 +147,8 @@ class Data(Case):
         self.record("stuck", {"name": "stuck", "why": "test", "objects": {"c": {"chan": 0}},
                               "funcs": {"f": [{"recv": "c"}]},
                               "main": [{"go": "f"}, {"sleep": "3ms"}],
-                              "expect": {"end": "finishes"}})
+                              "expect": {"end": "finishes",
+                                         "blocked": [{"group": "f"}]}})
         run = self.data("stuck")["runs"][0]
         goid = [g[0] for g in run["goroutines"] if run["names"][g[1]] == "f"]
         last = [s for s in stretches(run) if s[2] == "chan receive" and s[0] in goid]

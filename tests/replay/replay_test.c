@@ -45,15 +45,21 @@ static bool near(int64_t a, int64_t b, int permille)
     return llabs((long long)(a - b)) * 1000 <= (long long)a * permille;
 }
 
-static const char *const all[] = {
-    "trace/recorded/allocfree-pipeline-go26.trace", "trace/recorded/features-go22.trace.zst",
-    "trace/recorded/features-go24.trace.gz",        "trace/recorded/features-go26.trace.zst",
-    "trace/recorded/multigen-mutex-go23.trace",     "trace/recorded/multigen-mutex-go26.trace",
-    "trace/recorded/mutex-go22.trace",              "trace/recorded/mutex-go23.trace",
-    "trace/recorded/mutex-go25.trace",              "trace/recorded/mutex-go27.trace",
-    "trace/recorded/preempt-go26.trace",            "replay/recorded/workerpool-p1-go26.trace.zst",
-    "replay/recorded/workerpool-p2-go26.trace.zst", "replay/recorded/pipeline-p1-go26.trace.zst",
-    "replay/recorded/httpload-p1-go26.trace.zst"};
+static const char *const all[] = {"trace/recorded/allocfree-pipeline-go26.trace",
+                                  "trace/recorded/features-go22.trace.zst",
+                                  "trace/recorded/features-go24.trace.gz",
+                                  "trace/recorded/features-go26.trace.zst",
+                                  "trace/recorded/multigen-mutex-go23.trace",
+                                  "trace/recorded/multigen-mutex-go26.trace",
+                                  "trace/recorded/mutex-go22.trace",
+                                  "trace/recorded/mutex-go23.trace",
+                                  "trace/recorded/mutex-go25.trace",
+                                  "trace/recorded/mutex-go27.trace",
+                                  "trace/recorded/preempt-go26.trace",
+                                  "replay/recorded/workerpool-p1-go26.trace.zst",
+                                  "replay/recorded/workerpool-p2-go26.trace.zst",
+                                  "replay/recorded/pipeline-p1-go26.trace.zst",
+                                  "replay/recorded/httpload-p1-go26.trace.zst"};
 
 /* Whatever the settings, all that was recorded is done again: every goroutine's running time is
  * there, less what the tracer took. */

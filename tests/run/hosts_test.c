@@ -27,7 +27,7 @@ static const char *const stuck =
 static struct run_opts opts_of(const char *text)
 {
     struct failure f = {0};
-    struct run_opts o;
+    struct run_opts o = {0};
     scenario = scenario_load(&f, "s.json", text, strlen(text));
     if (scenario == NULL || !run_opts_of(&f, scenario, 0, &o))
         FAIL_CASE("%s", f.text);
