@@ -208,7 +208,8 @@ uint32_t stacks_put(struct stacks *s, const uint32_t *frames, size_t count)
             s->lists_room *= 2;
         s->lists = x_grow(s->lists, s->lists_room * sizeof *s->lists);
     }
-    memcpy(&s->lists[s->nlists], frames, count * sizeof *frames);
+    if (count > 0)
+        memcpy(&s->lists[s->nlists], frames, count * sizeof *frames);
     s->stacks[t->count] = (struct stack_at){.at = s->nlists, .count = (uint32_t)count};
     s->nlists += count;
     return (uint32_t)t->count;

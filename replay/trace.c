@@ -477,6 +477,8 @@ size_t trace_strings(const struct trace *t) { return t->names.table.count + 1; }
 struct trace_stack trace_stack_of(const struct trace *t, uint32_t stack)
 {
     const struct stack_at *s = &t->stacks.stacks[stack];
+    if (s->count == 0) /* then there may be no lists at all */
+        return (struct trace_stack){0};
     return (struct trace_stack){.frames = t->stacks.lists + s->at, .count = s->count};
 }
 

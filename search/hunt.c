@@ -78,7 +78,8 @@ static void take_finding(const struct explored *x, bool timed, struct finding *o
     out->steps = ex_steps();
     out->timed = timed;
     out->answers = x_alloc(out->count * sizeof *a + 1);
-    memcpy(out->answers, a, out->count * sizeof *a);
+    if (out->count > 0)
+        memcpy(out->answers, a, out->count * sizeof *a);
 }
 
 static void count_run(struct hunt_result *r, const struct explored *x)

@@ -288,6 +288,7 @@ bool finding_load(struct failure *f, const struct schedule *in, const struct sce
         fail(f, E_LIMIT, "no memory for %zu answers", in->count);
         return false;
     }
-    memcpy(x->answers, in->answers, in->count * sizeof *x->answers);
+    if (in->count > 0)
+        memcpy(x->answers, in->answers, in->count * sizeof *x->answers);
     return true;
 }

@@ -46,7 +46,8 @@ static void keep(struct shrinker *s)
     const struct answer *a = ex_answers(&n);
     struct finding *x = s->best;
     x->answers = x_grow(x->answers, n * sizeof *a + 1);
-    memcpy(x->answers, a, n * sizeof *a);
+    if (n > 0)
+        memcpy(x->answers, a, n * sizeof *a);
     x->count = n;
     x->verdict = s->w.verdict;
     x->fingerprint = ex_fingerprint();
