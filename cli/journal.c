@@ -165,7 +165,7 @@ static bool read_series(const struct table *t, const cJSON *o, struct whatif_run
     if ((size_t)cJSON_GetArraySize(list) != t->nseries)
         return false;
     cJSON_ArrayForEach (s, list) {
-        int64_t v[WHATIF_POINTS + 1];
+        int64_t v[WHATIF_POINTS + 1] = {0};
         if (!read_list(s, WHATIF_POINTS + 1, v))
             return false;
         w->series[i].count = (uint64_t)v[0];

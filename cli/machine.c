@@ -138,6 +138,17 @@ void machine_rule(struct profile *p, const char *rule)
     }
 }
 
+bool machine_is_said(const struct machine *m)
+{
+    const char *const texts[] = {m->profile, m->cpus, m->quota, m->costs,
+                                 m->memory,  m->port, m->ties,  m->host};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i] != NULL)
+            return true;
+    return m->procs != 0 || m->pin || m->noise != 0 || m->period_ns != 0 || m->until_ns != 0 ||
+           m->rules.count != 0 || m->seed.given;
+}
+
 static void set_seed(const struct machine *m, struct run_opts *o)
 {
     const char *env = getenv("GMPSIM_SEED");

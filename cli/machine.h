@@ -26,6 +26,9 @@ struct machine {
     struct cost_table *table; /* NULL: the built-in one */
 };
 
+/* Was any option of the machine given? */
+bool machine_is_said(const struct machine *m);
+
 /* Lines for an option table. */
 #define MACHINE_OPTS(m)                                                                           \
     {"procs", "N", "GOMAXPROCS (default: the scenario's, else the release's own)", OPT_COUNT,     \

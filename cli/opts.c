@@ -2,6 +2,7 @@
 /* Options from tables, on getopt_long. */
 #include "cli/cli.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -198,6 +199,7 @@ static void print_help(const struct verb *v, const struct opt *table)
 static void set_value(const struct opt *o, const char *text)
 {
     bool ok = true;
+    assert(o != NULL);
     struct opt_list *list = o->to;
     switch (o->kind) {
     case OPT_FLAG: *(bool *)o->to = true; break;

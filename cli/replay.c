@@ -93,8 +93,7 @@ static int replay_schedule(const char *path, const struct kept_args *a)
 int verb_replay(const struct verb *v, int argc, char **argv)
 {
     struct kept_args a = {0};
-    static const struct retrace_args none = {.event_ns = -1, .wake_ns = -1};
-    struct retrace_args t = none;
+    struct retrace_args t = {.event_ns = -1, .wake_ns = -1};
     const struct opt table[] = {
         {"scenario", "FILE", "the schedule's scenario (default: the one that it names)", OPT_TEXT,
          &a.scenario},
@@ -116,7 +115,8 @@ int verb_replay(const struct verb *v, int argc, char **argv)
         cli_die(EXIT_USAGE,
                 "%s: not a schedule (its first line is \"gmpsim-schedule 1\"), and not a trace",
                 argv[first]);
-    if (memcmp(&t, &none, sizeof t) != 0)
+    if (t.window != NULL || t.without != NULL || t.event_ns >= 0 || t.wake_ns >= 0 ||
+        machine_is_said(&t.m))
         cli_die(EXIT_USAGE, "a schedule says on which machine it was made; options of the machine"
                             " are about a trace");
     return replay_schedule(argv[first], &a);

@@ -256,7 +256,7 @@ static void refuse_on_threads(const struct run_args *a)
 /* Once: the report so far. Once more: the end. */
 static void on_interrupt(int sig)
 {
-    signal(sig, SIG_DFL);
+    (void)sig;
     rt_interrupt();
 }
 
@@ -295,7 +295,10 @@ int verb_run(const struct verb *v, int argc, char **argv)
         explain_check(a.o.program, a.explain);
     refuse_on_threads(&a);
     if (a.o.host != NULL)
-        signal(SIGINT, on_interrupt);
+        /* The second one ends the process. */
+        sigaction(SIGINT,
+                  &(struct sigaction){.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND},
+                  NULL);
     if (a.plant != NULL)
         set_plant(&a);
     if (a.schedtrace_ns > 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gmpsim trace info as text. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -109,6 +110,7 @@ static size_t group_by_name(const struct totals *t, struct by_name **groups)
             (*groups)[count] = (struct by_name){.name = g->name};
             s->a = (uint32_t)++count;
         }
+        assert(*groups != NULL);
         struct by_name *n = &(*groups)[s->a - 1];
         n->count++;
         n->idle_ns += g->idle_ns;

@@ -97,11 +97,11 @@ static void far(void *arg, int64_t *how, int64_t *total)
 /* "5%" or "0.05". */
 static double precision_of(const char *text)
 {
-    char *end;
+    char *end = NULL;
     double v = *text >= '0' && *text <= '9' ? strtod(text, &end) : -1;
-    if (v > 0 && strcmp(end, "%") == 0)
+    if (end != NULL && v > 0 && strcmp(end, "%") == 0)
         v /= 100;
-    else if (v < 0 || *end != 0)
+    else if (end == NULL || *end != 0)
         v = -1;
     if (!(v >= 0.001 && v <= 0.5))
         cli_die(EXIT_USAGE, "--precision: want from 0.1%% to 50%%, such as 5%%, got '%s'", text);

@@ -166,9 +166,8 @@ static bool write_part(struct cut *c, struct failure *f, const char *to, uint64_
     const struct trace_event *evs;
     size_t count;
     struct gotrace *w = NULL;
-    enum trace_got got;
     bool ok = true;
-    while (ok && (got = trace_next(t, f, &evs, &count)) == TRACE_MORE) {
+    while (ok && trace_next(t, f, &evs, &count) == TRACE_MORE) {
         if (w == NULL) { /* the first sync has said when the trace begins */
             int64_t from = t->info.start_ns + c->o->from_ns;
             struct gotrace_opts o = {.version = c->o->version ? c->o->version : t->info.version,

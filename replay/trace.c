@@ -160,9 +160,10 @@ static inline __attribute__((always_inline)) int next_event(struct trace *t, str
     const uint8_t *args = th->args = wire_varint(at + 1, &dt);
     int64_t time = th->time + gen_time(&t->gen, dt);
     th->time = LIKELY(time <= TIME_MAX_NS) ? time : TIME_MAX_NS;
-    t->info.wire_events[type]++;
-    if (LIKELY(wire_args[type] != 0 && wire_inside(at, args, th->end)))
+    if (LIKELY(wire_args[type] != 0 && wire_inside(at, args, th->end))) {
+        t->info.wire_events[type]++;
         return NEXT_YES;
+    }
     fail(f, E_TRACE, "byte %" PRIu64 ": event type %u: %s",
          t->window.base + (uint64_t)(at - t->window.bytes), type,
          wire_args[type] == 0 ? "no event of a thread" : "its time is cut by the end of its batch");

@@ -67,8 +67,9 @@ static bool is_deceptive(uint32_t c)
 
 static size_t puts_at(char *out, const char *text)
 {
-    size_t n = strlen(text);
-    memcpy(out, text, n);
+    size_t n = 0;
+    for (; text[n] != 0; n++)
+        out[n] = text[n];
     return n;
 }
 

@@ -48,7 +48,7 @@ static void spawn_and_wait(int func, int n, int wg)
 }
 
 /* Everything that queues somewhere: CPU, mutex, syscalls, sleeps, memory. */
-static void build_storm(void)
+static void make_storm(void)
 {
     int mutex = as_object(&a, OBJ_MUTEX, 0), wg = as_object(&a, OBJ_WAITGROUP, 0);
     int worker = as_func(&a, "worker", 1, 4);
@@ -73,7 +73,7 @@ static void build_storm(void)
 }
 
 /* Values through channels, chosen by select: the last print is their sum. */
-static void build_select(void)
+static void make_select(void)
 {
     int c1 = as_object(&a, OBJ_CHAN, 0), c2 = as_object(&a, OBJ_CHAN, 3);
     int sum = as_object(&a, OBJ_VAR, 0), wg = as_object(&a, OBJ_WAITGROUP, 0);
@@ -124,7 +124,7 @@ static void run(const char *name, void (*build)(void))
 
 int main(void)
 {
-    run("storm", build_storm);
-    run("select", build_select);
+    run("storm", make_storm);
+    run("select", make_select);
     return 0;
 }
