@@ -18,7 +18,7 @@ import sys
 # each time.
 PROGRAMS = ["model_test", "model_rules_test", "model_edges_test", "model_explore_test",
             "golden_test", "timer_heap_test", "timer_explore_test", "explore_runq_test",
-            "explore_core_test", "breakdown_test"]
+            "explore_core_test", "breakdown_test", "run_test", "search_test", "scenarios_test"]
 FLAGS = "-O0 -g1 -fPIE -finstrument-functions"
 
 
