@@ -70,10 +70,12 @@ static void trace_p(struct p *pp)
 {
     struct m *mp = a_peek(&pp->m);
     struct idtext m = id_text(mp != NULL, mp != NULL ? mp->id : 0);
+    uint32_t ring = ring_length(pp); /* one after the other: an order of arguments is none */
+    uint32_t timers = timers_len(pp);
     line_print(
         "  P%d: status=%u schedtick=%u syscalltick=%u m=%s runqsize=%u gfreecnt=%d timerslen=%u\n",
-        pp->id, a_peek(&pp->status), a_peek(&pp->schedtick), a_peek(&pp->syscalltick), m.s,
-        ring_length(pp), pp->gFree.size, timers_len(pp));
+        pp->id, a_peek(&pp->status), a_peek(&pp->schedtick), a_peek(&pp->syscalltick), m.s, ring,
+        pp->gFree.size, timers);
 }
 
 static void trace_m(struct m *mp)
