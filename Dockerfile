@@ -14,6 +14,7 @@ ARG DEBIAN_FRONTEND=noninteractive
 RUN apt-get update && apt-get install -y --no-install-recommends \
     libsqlite3-0 libcjson1 zlib1g libzstd1 gnuplot-nox && rm -rf /var/lib/apt/lists/*
 COPY --from=build /out/usr/local /usr/local
+COPY .ci/explore-lane /usr/local/bin/explore-lane
 RUN useradd --create-home --uid 10001 gmpsim && mkdir /data && chown gmpsim /data
 WORKDIR /data
 USER gmpsim

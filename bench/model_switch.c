@@ -5,46 +5,52 @@
  * a Go is installed (bench/go/run.sh finds it; GO=/path/to/go chooses it). Arguments: names that
  * begin so.
  *
- * libs: gmpsim_core_virt gmpsim_virt gmpsim_base
+ * libs: gmpsim_build gmpsim_host_virt
  */
 #include <stdbool.h>
 
 #include "bench.h"
-#include "model/api.h"
-#include "model/prog.h"
-#include "sim/base/fail.h"
-#include "sim/virt/vm.h"
+#include "program/build.h"
+#include "run/host.h"
 
-enum { CODE_MAX = 64, REPS = 3, NAME_MAX_LEN = 40 };
+enum { REPS = 3, NAME_MAX_LEN = 40 };
 
-static struct insn code[CODE_MAX];
-static struct func funcs[4];
-static struct object_decl objects[4];
-static struct program prog;
+static struct build to;
+static struct pool *pool;
+static struct failure failure;
+static struct mistakes mistakes = {.f = &failure};
 
-static void op(enum op o, int a, int b, int c, int32_t d, int64_t imm)
+static void op(enum op o, int ra, int rb, int rc, int32_t d, int64_t imm)
 {
-    code[prog.ncode++] = (struct insn){(uint8_t)o, (uint8_t)a, (uint8_t)b, (uint8_t)c, d, imm};
+    build_op(&to, o, ra, rb, rc, d, imm);
 }
 
 static int object(enum object_kind kind, int64_t param)
 {
-    objects[prog.nobjects] = (struct object_decl){"o", param, (uint8_t)kind};
-    return (int)prog.nobjects++;
+    return build_object(&to, kind, param, "o");
 }
 
-static int func(const char *name, int nparams, int nregs)
+/* A function ends where the next one begins; the last one is main. */
+static int func(const char *name, uint32_t nparams, uint16_t nregs)
 {
-    if (prog.nfuncs > 0)
-        funcs[prog.nfuncs - 1].end = prog.ncode;
-    funcs[prog.nfuncs] = (struct func){name, prog.ncode, 0, (uint16_t)nregs, (uint16_t)nparams, 0};
-    return (int)prog.nfuncs++;
+    if (to.p.nfuncs > 0)
+        build_leave(&to);
+    int f = build_func(&to, name, nparams, (struct place){0});
+    build_enter(&to, f);
+    to.max_regs = nregs;
+    return f;
 }
 
-static int32_t here(void) { return (int32_t)prog.ncode; }
+static int here(void)
+{
+    int l = build_label(&to);
+    build_here(&to, l);
+    return l;
+}
+static void jump(enum op o, int reg, int label) { build_jump(&to, o, reg, 0, 0, label); }
 static void ret(void) { op(OP_RET, NOREG, 0, 0, 0, 0); }
 static void set(int reg, int64_t v) { op(OP_CONST, reg, 0, 0, 0, v); }
-static void loop(int reg, int32_t to) { op(OP_LOOP, reg, 0, 0, to, 0); }
+static void loop(int reg, int label) { jump(OP_LOOP, reg, label); }
 static void on(enum op o, int obj) { op(o, 0, 0, 0, obj, 0); }
 static void add(int wg, int64_t n) { op(OP_WGADD, NOREG, 0, 0, wg, n); }
 static void go(int f, int arg, int n) { op(OP_GO, arg, n, 0, f, -1); }
@@ -56,12 +62,13 @@ static void pairs(int64_t ops, int n)
 {
     int wg = object(OBJ_WAITGROUP, 0);
     int pong = func("pong", 2, 4);
-    int32_t top = here();
+    int top = here(), answer = build_label(&to);
     op(OP_RECV, 2, 3, 0, OBJ_REG, 0);
-    op(OP_JNZ, 3, 0, 0, here() + 2, 0);
+    jump(OP_JNZ, 3, answer);
     ret();
+    build_here(&to, answer);
     op(OP_SEND, 2, 0, 1, OBJ_REG, 0);
-    op(OP_JMP, 0, 0, 0, top, 0);
+    jump(OP_JMP, 0, top);
     int ping = func("ping", 2, 4);
     set(2, ops / n / 2);
     top = here();
@@ -92,7 +99,7 @@ static void many(int64_t ops, int64_t n, void (*body)(int obj), int obj)
     int wg = object(OBJ_WAITGROUP, 0);
     int f = func("f", 0, 2);
     set(0, (ops + n - 1) / n);
-    int32_t top = here();
+    int top = here();
     body(obj);
     loop(0, top);
     on(OP_WGDONE, wg);
@@ -133,7 +140,7 @@ static void spawn_exit(int64_t ops, int64_t n)
     ret();
     func("main", 0, 2);
     set(0, ops);
-    int32_t top = here();
+    int top = here();
     go(f, 0, 0);
     op(OP_RECV, NOREG, NOREG, 0, done, 0);
     loop(0, top);
@@ -151,10 +158,10 @@ static void bursts(int64_t ops, int64_t n, int64_t cpu_ns)
     ret();
     func("main", 0, 2);
     set(0, ops / n);
-    int32_t top = here();
+    int top = here();
     add(wg, n);
     set(1, n);
-    int32_t start = here();
+    int start = here();
     go(f, 0, 0);
     loop(1, start);
     on(OP_WGWAIT, wg);
@@ -169,9 +176,9 @@ static void worker_pool(int64_t ops, int64_t n)
 {
     int jobs = object(OBJ_CHAN, 128), wg = object(OBJ_WAITGROUP, 0);
     int f = func("worker", 0, 2);
-    int32_t top = here();
+    int top = here();
     op(OP_RECV, 0, 1, 0, jobs, 0);
-    op(OP_JNZ, 1, 0, 0, top, 0);
+    jump(OP_JNZ, 1, top);
     on(OP_WGDONE, wg);
     ret();
     func("main", 0, 2);
@@ -224,41 +231,40 @@ static _Noreturn void stop(const char *name, const char *text)
     exit(3);
 }
 
-static void make(const struct program_case *c)
+static const struct program *make(const struct program_case *c)
 {
-    char text[200];
-    prog = (struct program){.code = code, .funcs = funcs, .objects = objects};
+    if (pool != NULL)
+        pool_free(pool);
+    pool = pool_new();
+    if (setjmp(mistakes.jump) != 0)
+        stop(c->name, failure.text);
+    build_init(&to, pool, &mistakes);
     c->make(c->ops, c->n);
-    funcs[prog.nfuncs - 1].end = prog.ncode;
-    prog.main = prog.nfuncs - 1;
-    if (prog.ncode > CODE_MAX || !program_check(&prog, text, sizeof text))
-        stop(c->name, text);
+    build_leave(&to);
+    return build_done(&to, to.p.nfuncs - 1, (struct place){0});
 }
 
 struct measured {
     double ns_op, ns_switch;
 };
 
-static struct measured run_once(const struct program_case *c)
+static struct measured run_once(const struct program_case *c, const struct program *p)
 {
     struct failure f = {0};
     struct profile prof;
-    struct vm_opts vo = {.seed = 1, .sighandler = core_virt.sighandler};
-    struct world_opts wo = {.profile = &prof, .program = &prog, .procs = c->procs};
+    const struct host_opts o = {.seed = 1,
+                                .world = {.profile = &prof, .program = p, .procs = c->procs}};
     uint64_t counters[COUNTER_COUNT];
-    void *arg;
     profile_init(&prof, PROFILE_LATEST);
     profile_set(&prof, "gc_percent", -1);
-    if (!vm_init(&f, &vo))
+    if (!world_open(&host_virt, &f, &o))
         stop(c->name, f.text);
-    struct hostm *m0 = core_virt.init(&wo, &arg);
-    vm_start(m0, core_virt.run_m0, arg);
     uint64_t t = bench_cpu_ns();
-    if (vm_run(UINT64_MAX) != END_STOPPED)
-        stop(c->name, vm_verdict()->text);
+    if (host_virt.run(UINT64_MAX) != END_STOPPED)
+        stop(c->name, host_virt.verdict()->text);
     t = bench_cpu_ns() - t;
-    core_virt.counters(counters);
-    vm_free();
+    host_virt.core->counters(counters);
+    host_virt.close();
     return (struct measured){(double)t / (double)c->ops,
                              (double)t / (double)counters[COUNTER_switches]};
 }
@@ -272,9 +278,9 @@ static int by_op(const void *a, const void *b)
 static struct measured measure(const struct program_case *c)
 {
     struct measured m[REPS];
-    make(c);
+    const struct program *p = make(c);
     for (int i = 0; i < REPS; i++)
-        m[i] = run_once(c);
+        m[i] = run_once(c, p);
     qsort(m, REPS, sizeof *m, by_op);
     return m[REPS / 2];
 }

@@ -4,7 +4,7 @@
  * both are timed), and what the model's own runqput, runqget and runqsteal cost with all that they
  * do besides, on an M of a real world.
  *
- * libs: gmpsim_real_host gmpsim_program gmpsim_base
+ * libs: gmpsim_real_host gmpsim_host_real
  */
 #define CORE      core_bench
 #define CORE_NAME "bench"
@@ -12,7 +12,7 @@
 #include "model/model.c"
 
 #include "bench.h"
-#include "sim/real/rt.h"
+#include "run/host.h"
 #include "tests/real/seam.h"
 
 enum { ROUNDS = 2000000, HELD = 8 };
@@ -133,22 +133,25 @@ int main(int argc, char **argv)
         .code = code, .ncode = 1, .funcs = &main_func, .nfuncs = 1};
     struct profile profile;
     struct failure f = {0};
-    void *arg;
+    struct core core = core_bench;
+    struct host host = host_real;
 
     reps = bench_reps(argc, argv, 11);
     compare_code();
-    if (!profile_init(&profile, PROFILE_LATEST) || !rt_init(&f, NULL)) {
+    core.run_m0 = measure;
+    core.sighandler = NULL;
+    host.core = &core;
+    profile_init(&profile, PROFILE_LATEST);
+    if (!world_open(
+            &host, &f,
+            &(struct host_opts){.world = {.profile = &profile, .program = &program, .procs = 2}})) {
         fprintf(stderr, "bench: %s\n", f.text);
         return 2;
     }
-    struct hostm *m0 = core_bench.init(
-        &(struct world_opts){.profile = &profile, .program = &program, .procs = 2}, &arg);
-
-    rt_start(m0, measure, arg);
-    enum world_end why = rt_run(-1);
+    enum world_end why = host.run(UINT64_MAX);
 
     if (why != END_STOPPED)
-        fprintf(stderr, "bench: %s: %s\n", world_end_name(why), rt_verdict()->text);
-    rt_free();
+        fprintf(stderr, "bench: %s: %s\n", world_end_name(why), host.verdict()->text);
+    host.close();
     return why == END_STOPPED ? 0 : 3;
 }

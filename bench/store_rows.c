@@ -168,7 +168,7 @@ static void insert_recorded(void *arg)
         die(f.text);
     db = store_db(s);
     sql("PRAGMA foreign_keys = 0");
-    if (recorder_init(&r, db, &program) != SQLITE_OK)
+    if (recorder_init(&r, db, &program, 0) != SQLITE_OK)
         die("recorder");
     for (uint32_t g = 1; g <= GS; g++)
         recorder_feed(&r, &(struct event_rec){.g = g, .type = EV_G_CREATE}, 1);
@@ -182,7 +182,7 @@ static void insert_recorded(void *arg)
         }
         sql("BEGIN");
         if (i == ROWS)
-            (void)recorder_end(&r); /* fewer than it does at once */
+            (void)recorder_end(&r, (uint64_t)ROWS * 1000000); /* fewer than it does at once */
         if (recorder_flush(&r, 1) != SQLITE_DONE)
             die("flush");
         sql("COMMIT");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What follows from a grid, as sentences with their evidence. What somebody is given (quota, CPUs,
- * load) is told from what somebody chooses (GOMAXPROCS, release): for each of the former, the best
- * of the latter; where there is nothing to choose, from which quota on more of it does not help. */
+ * load) is told apart from what somebody chooses (GOMAXPROCS, release). For each setting that is
+ * given the best choice is named; where there is nothing to choose, the quota above which more of
+ * it does not help. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static bool is_good(const struct advice *a, size_t cell)
     return a->t->counts[cell] > 0 && rate(a, cell) > 0;
 }
 
-static bool same_given(const struct table_cell *a, const struct table_cell *b)
+bool advice_same_given(const struct table_cell *a, const struct table_cell *b)
 {
     return a->cpus == b->cpus && a->quota_us == b->quota_us && a->rate_ppm == b->rate_ppm;
 }
@@ -51,8 +52,7 @@ static bool same_choice(const struct table_cell *a, const struct table_cell *b)
     return a->release == b->release && a->procs == b->procs && strcmp(a->policy, b->policy) == 0;
 }
 
-/* Do their confidence intervals say that they differ? */
-static bool differ(struct mean a, struct mean b)
+bool means_differ(struct mean a, struct mean b)
 {
     return fabs(a.mean - b.mean) > sqrt(a.half * a.half + b.half * b.half) &&
            fmax(a.mean, b.mean) > NOT_THE_SAME * fmin(a.mean, b.mean);
@@ -101,14 +101,22 @@ static size_t best_of(const struct advice *a, size_t first, double *most)
     size_t best = SIZE_MAX;
     *most = 0;
     for (size_t c = first; c < t->ncells; c++)
-        if (same_given(&t->cells[c], &t->cells[first]) && is_good(a, c) && rate(a, c) > *most)
+        if (advice_same_given(&t->cells[c], &t->cells[first]) && is_good(a, c) &&
+            rate(a, c) > *most)
             *most = rate(a, c);
     for (size_t c = first; c < t->ncells; c++)
-        if (same_given(&t->cells[c], &t->cells[first]) && is_good(a, c) &&
+        if (advice_same_given(&t->cells[c], &t->cells[first]) && is_good(a, c) &&
             rate(a, c) >= RATE_KEPT * *most &&
             (best == SIZE_MAX || latency(a, c).mean < latency(a, best).mean))
             best = c;
     return best;
+}
+
+size_t advice_best(const struct table *t, int point, size_t first)
+{
+    struct advice a = {.t = t, .point = point};
+    double most;
+    return best_of(&a, first, &most);
 }
 
 /* Of those that are worse: the one people have anyway, else the worst. */
@@ -117,7 +125,7 @@ static size_t compared(const struct advice *a, size_t best)
     size_t worst = SIZE_MAX;
     for (size_t c = 0; c < a->t->ncells; c++) {
         const struct table_cell *cell = &a->t->cells[c];
-        if (c == best || !same_given(cell, &a->t->cells[best]) || a->t->counts[c] == 0)
+        if (c == best || !advice_same_given(cell, &a->t->cells[best]) || a->t->counts[c] == 0)
             continue;
         if (strcmp(cell->policy, "default") == 0)
             return c;
@@ -133,8 +141,8 @@ static size_t as_good(const struct advice *a, size_t best, double most, char *bu
     char label[200];
     buf[0] = 0;
     for (size_t c = 0; c < a->t->ncells; c++)
-        if (c != best && same_given(&a->t->cells[c], &a->t->cells[best]) && is_good(a, c) &&
-            rate(a, c) >= RATE_KEPT * most && !differ(latency(a, c), latency(a, best))) {
+        if (c != best && advice_same_given(&a->t->cells[c], &a->t->cells[best]) && is_good(a, c) &&
+            rate(a, c) >= RATE_KEPT * most && !means_differ(latency(a, c), latency(a, best))) {
             if (used < size)
                 used += (size_t)snprintf(buf + used, size - used, "%s%s", n > 0 ? "; " : "",
                                          cell_label(a->t, c, label, sizeof label));
@@ -221,7 +229,7 @@ void advice_show(const struct table *t, int point, FILE *to, struct cJSON *list)
     for (size_t c = 0; c < t->ncells; c++)
         choices += is_first(t, c, same_choice);
     for (size_t c = 0; c < t->ncells; c++) {
-        if (choices > 1 && is_first(t, c, same_given))
+        if (choices > 1 && is_first(t, c, advice_same_given))
             advise_choice(&a, c);
         if (is_first(t, c, same_choice))
             advise_quota(&a, c);

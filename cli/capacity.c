@@ -58,7 +58,7 @@ static bool parse_promise(struct capacity *c, const char *text)
            c->limit_ns > 0;
 }
 
-/* Without a name: the first, of which the others are usually parts. */
+/* Without a name: the first span, of which the others are usually parts. */
 static void find_series(struct capacity *c)
 {
     const struct table *t = &c->g->t;

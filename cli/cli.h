@@ -2,11 +2,11 @@
 #ifndef GMPSIM_CLI_CLI_H
 #define GMPSIM_CLI_CLI_H
 
-/* The command: what its verbs share. A verb is one file, and one line of verbs.def.
+/* What the commands of gmpsim share. A command is a function and an entry of commands.def.
  *
- * Options of a verb are a table: parsing, --help and the suggestion for a wrong option come from
- * it. A mistake of the user ends the process with EXIT_USAGE (cli_die); everything a verb prints as
- * its result goes to stdout, everything else to stderr. */
+ * Its options are a table: parsing, --help and the suggestion for a wrong option come from it. A
+ * mistake of the user ends the process with EXIT_USAGE (cli_die); what a command prints as its
+ * result goes to stdout, everything else to stderr. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,20 +49,20 @@ struct opt {
     void *to;
 };
 
-struct verb {
+struct command {
     const char *name;
     const char *args; /* for the usage line */
     const char *what; /* one line */
     const char *more; /* paragraphs for --help, ends with the example */
-    int (*run)(const struct verb *v, int argc, char **argv);
+    int (*run)(const struct command *v, int argc, char **argv);
 };
 
-/* argv[0] is the verb. Prints help and ends the process when asked. Returns the index of the first
+/* argv[0] is its name. Prints help and ends the process when asked. Returns the index of the first
  * argument that is not an option; argv is reordered so that these come last. The table ends with a
  * NULL name. */
-int opts_parse(const struct verb *v, const struct opt *table, int argc, char **argv);
+int opts_parse(const struct command *v, const struct opt *table, int argc, char **argv);
 /* Dies unless there are between min and max arguments from `first` on. */
-void opts_want(const struct verb *v, int argc, int first, int min, int max);
+void opts_want(const struct command *v, int argc, int first, int min, int max);
 
 _Noreturn void cli_die(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Prints f and ends with its exit status. */
@@ -72,13 +72,15 @@ bool parse_int(const char *text, int64_t *value);
 bool parse_seed(const char *text, struct opt_seed *seed);
 /* The candidate nearest to text, NULL if none is near. Candidates end with NULL. */
 const char *cli_nearest(const char *text, const char *const *candidates);
+/* Which of them text is; else the end of the command: "what 'text'", and what is near or there. */
+int cli_choice(const char *what, const char *text, const char *const *candidates);
 /* "1.25ms": three to four digits and a unit, in one of eight static buffers. */
 const char *time_text(int64_t ns);
 /* A whole number of the largest unit that gives one: "150ms". In one of four static buffers. */
 const char *time_exact(int64_t ns);
 
-#define VERB(fn, name, args, what, more) int fn(const struct verb *v, int argc, char **argv);
-#include "cli/verbs.def"
-#undef VERB
+#define COMMAND(fn, name, args, what, more) int fn(const struct command *v, int argc, char **argv);
+#include "cli/commands.def"
+#undef COMMAND
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/csv.h"
 #include "cli/machine.h"
 #include "cli/out.h"
 #include "sim/base/coro.h"
@@ -141,18 +142,21 @@ static cJSON *twice_json(const struct twice *t)
     return o;
 }
 
-int verb_doctor(const struct verb *v, int argc, char **argv)
+int command_doctor(const struct command *v, int argc, char **argv)
 {
     bool only = false, json = false;
+    struct csv_wish csv = {0};
     int wrong = 0;
     const struct opt table[] = {
         {"fingerprints", NULL, "only a line \"world release fingerprint\" each, for comparing",
          OPT_FLAG, &only},
+        CSV_OPTS(csv),
         {"json", NULL, "as JSON", OPT_FLAG, &json},
         {0},
     };
     int first = opts_parse(v, table, argc, argv);
     opts_want(v, argc, first, 0, 0);
+    json = csv_or_json(&csv, json, "worlds");
     cJSON *o = json ? build_json() : NULL,
           *list = json ? cJSON_AddArrayToObject(o, "worlds") : NULL;
     if (!only && !json)

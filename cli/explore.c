@@ -4,39 +4,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/finding.h"
+#include "cli/csv.h"
+#include "cli/explore_ci.h"
+#include "cli/explore_seeds.h"
+#include "cli/finding_page.h"
+#include "cli/library.h"
 #include "cli/machine.h"
 #include "cli/progress.h"
+#include "cli/retrace.h"
+#include "replay/import.h"
+#include "scenarios/faults.h"
+#include "search/corpus.h"
+#include "search/portfolio.h"
+#include "sim/base/fingerprint.h"
+#include "sim/base/text.h"
 
-enum { LIST_MAX = 32, RUNS_DEFAULT = 2000, SHRINK_RUNS = 5000 };
+enum { ORDERS_SHOWN = 4, ORDERS_TOLD = 100 };
+enum { LIST_MAX = 32, RUNS_DEFAULT = 2000, SHRINK_RUNS = 5000, ROWS_SHOWN = 80, FLIPS = 300 };
+/* Without a budget of the user's: points of one slice, a second or so. */
+#define POINTS_DEFAULT UINT64_C(10000000)
+/* A schedule of granularity op takes as long as about so many of granularity sync. */
+enum { OP_SHARE = 10 };
 
 struct explore_args {
     const char *file;
     const char *strategy, *granularity, *procs, *profiles, *memory, *seeds, *expect, *schedule,
-        *start;
-    int64_t depth, preemptions, runs, for_ns, steps_max, late_ns, until_ns;
+        *start, *out, *corpus, *journal, *shard, *faults;
+    struct ci_opts ci;
+    int64_t jobs, depth, preemptions, runs, for_ns, steps_max, late_ns, until_ns;
     struct opt_list rules;
     bool json, strict, no_shrink, checks, no_copy;
     struct scenario *scenario;
-};
-
-/* A search of one strategy in one world. */
-struct slice {
-    struct hunt_opts o;
+    const char *notes; /* of a recording: what it could not know; a line each */
+    struct csv_wish csv;
 };
 
 struct explore {
     struct explore_args a;
-    struct slice slices[256];
-    int count;
-    uint64_t runs, steps, cut;
-    int exhausted, spent;
+    struct portfolio portfolio; /* of the present seed */
+    uint64_t runs, steps, cut;  /* of the seeds before */
+    bool exhausted;
+    bool many_seeds; /* what each of them covered is not said */
     int64_t took_ns;
     struct progress progress;
+    struct pairs pairs; /* orders that were seen, by turns, of all seeds */
     bool found;
     struct finding finding;
     struct shrink_result shrunk;
+    struct history history;
     uint64_t found_at;
+    char known[4096], added[4096]; /* of the corpus: what was met again, what is new */
     struct hunt_opts found_by;
 };
 
@@ -83,34 +100,73 @@ static enum explored_start start_of(const char *name)
 
 static enum granularity granularity_of(const char *name)
 {
-    if (name == NULL)
-        return GRANULARITY_SYNC;
     for (int i = 0; i < GRANULARITIES; i++)
         if (strcmp(granularity_name((enum granularity)i), name) == 0)
             return (enum granularity)i;
     cli_die(EXIT_USAGE, "--granularity: want sync or op, got '%s'", name);
 }
 
+/* Those of the file, and more. */
+static struct faults faults_of(const struct explore_args *a)
+{
+    struct failure f = {0};
+    struct faults x = a->scenario->faults;
+    if (a->faults != NULL && !faults_add(&f, &x, a->faults))
+        cli_fail(&f);
+    return x;
+}
+
 /* ---- what is searched ---- */
+
+/* Nobody has said which strategies. */
+static bool is_portfolio(const struct explore_args *a)
+{
+    return a->strategy == NULL || strcmp(a->strategy, "portfolio") == 0;
+}
 
 static void add(struct explore *e, const struct hunt_opts *o)
 {
-    if (e->count == (int)(sizeof e->slices / sizeof *e->slices))
-        cli_die(EXIT_USAGE, "explore: more than %d combinations", e->count);
-    e->slices[e->count++].o = *o;
+    if (!portfolio_add(&e->portfolio, o))
+        cli_die(EXIT_USAGE, "explore: more than %d combinations", SLICES_MAX);
+    e->portfolio.slices[e->portfolio.count - 1].deepens = is_portfolio(&e->a);
 }
 
 static void add_strategies(struct explore *e, const struct hunt_opts *base)
 {
     struct words w;
-    split("strategy", e->a.strategy != NULL ? e->a.strategy : "time,random,pct,dfs", &w);
+    split("strategy", is_portfolio(&e->a) ? "time,random,pct,pos,surw,dpor,dfs" : e->a.strategy,
+          &w);
     for (int i = 0; i < w.count; i++) {
         struct hunt_opts o = *base;
         int s = hunt_strategy_parse(w.word[i]);
         if (s < 0)
-            cli_die(EXIT_USAGE, "--strategy: want random, pct, dfs or time, got '%s'", w.word[i]);
+            cli_die(EXIT_USAGE,
+                    "--strategy: want portfolio, random, pct, pos, surw, dfs, delay, dpor or time, "
+                    "got '%s'",
+                    w.word[i]);
         o.strategy = (enum hunt_strategy)s;
+        if (is_portfolio(&e->a) && o.world.granularity == GRANULARITY_OP) {
+            if (hunt_is_tree((enum hunt_strategy)s))
+                continue; /* too many to come to an end */
+            o.runs_max = (o.runs_max + OP_SHARE - 1) / OP_SHARE;
+        }
         add(e, &o);
+    }
+}
+
+/* By turns there is one P. */
+static void add_granularities(struct explore *e, struct hunt_opts *base, bool first_procs)
+{
+    const char *all = is_portfolio(&e->a) ? "sync,op" : "sync";
+    struct words w;
+    split("granularity", e->a.granularity != NULL ? e->a.granularity : all, &w);
+    for (int i = 0; i < w.count; i++) {
+        base->world.granularity = granularity_of(w.word[i]);
+        if (e->a.granularity == NULL && base->world.granularity == GRANULARITY_SYNC &&
+            explored_no_turns(&e->a.scenario->program) != NULL)
+            continue;
+        if (base->world.granularity == GRANULARITY_OP || first_procs)
+            add_strategies(e, base);
     }
 }
 
@@ -122,7 +178,7 @@ static void add_worlds(struct explore *e, struct hunt_opts *base)
     char own[20];
     snprintf(own, sizeof own, "%d", a->scenario->procs);
     split("profile", a->profiles != NULL ? a->profiles : "scenario", &profiles);
-    split("procs", a->procs != NULL ? a->procs : a->scenario->procs != 0 ? own : "2", &procs);
+    split("procs", a->procs != NULL ? a->procs : a->scenario->procs != 0 ? own : "1,2,3,4", &procs);
     for (int i = 0; i < profiles.count; i++)
         for (int k = 0; k < procs.count; k++) {
             bool as_in_file = strcmp(profiles.word[i], "scenario") == 0;
@@ -136,26 +192,16 @@ static void add_worlds(struct explore *e, struct hunt_opts *base)
                 cli_die(EXIT_USAGE, "--procs: want numbers from 1 to %d, got '%s'", PROCS_MAX,
                         procs.word[k]);
             base->world.procs = (int32_t)n;
-            add_strategies(e, base);
+            add_granularities(e, base, k == 0);
         }
 }
 
-/* "1-500": as many streams; anything else is one seed. */
-static void seeds_of(const char *text, uint64_t *first, uint64_t *count)
+static bool look(void *arg, uint64_t runs)
 {
-    char *end, *end2;
-    *count = 1;
-    *first = seed_of_text(text);
-    uint64_t a = strtoull(text, &end, 10), b;
-    if (end == text || *end != '-')
-        return;
-    b = strtoull(end + 1, &end2, 10);
-    if (end2 == end + 1 || *end2 != 0)
-        return;
-    if (b < a || b - a >= 100000)
-        cli_die(EXIT_USAGE, "--seeds: want a range FIRST-LAST of up to 100000, got '%s'", text);
-    *first = a;
-    *count = b - a + 1;
+    struct explore *e = arg;
+    if (progress_due(&e->progress))
+        progress_draw(&e->progress, 0, 0, "%" PRIu64 " schedules", e->runs + runs);
+    return e->a.for_ns > 0 && progress_seconds(&e->progress) * 1e9 >= (double)e->a.for_ns;
 }
 
 static void plan(struct explore *e, uint64_t seed)
@@ -173,46 +219,17 @@ static void plan(struct explore *e, uint64_t seed)
         .seed = seed,
         .depth = (uint32_t)a->depth,
         .preemptions = (uint32_t)a->preemptions,
-        .runs_max = (uint64_t)a->runs};
-    base.world.granularity = granularity_of(a->granularity);
+        .runs_max = a->runs > 0 ? (uint64_t)a->runs : RUNS_DEFAULT};
+    if (a->runs == 0 && a->for_ns == 0)
+        base.points_max = POINTS_DEFAULT;
     base.world.start = start_of(a->start);
-    e->count = 0;
+    base.world.faults = faults_of(a);
+    base.world.pairs = &e->pairs;
+    e->portfolio = (struct portfolio){.look = look, .arg = e, .endless = a->for_ns > 0 && !a->runs};
     add_worlds(e, &base);
 }
 
 /* ---- searching ---- */
-
-static bool look(void *arg, uint64_t runs)
-{
-    struct explore *e = arg;
-    if (progress_due(&e->progress))
-        progress_draw(&e->progress, 0, 0, "%" PRIu64 " schedules", e->runs + runs);
-    return e->a.for_ns > 0 && progress_seconds(&e->progress) * 1e9 >= (double)e->a.for_ns;
-}
-
-static void search_slice(struct explore *e, struct hunt_opts *o)
-{
-    struct failure f = {0};
-    struct hunt_result r;
-    o->look = look;
-    o->arg = e;
-    if (!hunt(&f, o, &r))
-        cli_fail(&f);
-    e->runs += r.runs;
-    e->steps += r.steps;
-    e->cut += r.cut;
-    e->took_ns += r.took_ns;
-    e->exhausted += r.end == HUNT_EXHAUSTED;
-    e->spent += r.end == HUNT_SPENT;
-    if (r.end == HUNT_DIVERGED)
-        cli_die(EXIT_INTERNAL, "the world did not repeat itself: a bug of the simulator");
-    if (r.end != HUNT_FOUND)
-        return;
-    e->found = true;
-    e->found_at = e->runs;
-    e->finding = r.finding;
-    e->found_by = *o;
-}
 
 static void confirm(struct explore *e)
 {
@@ -225,16 +242,30 @@ static void confirm(struct explore *e)
         cli_die(EXIT_INTERNAL, "the finding does not repeat: another end, %s", v.what);
     if (!e->a.no_shrink && !shrink(&f, &e->finding, SHRINK_RUNS, &e->shrunk))
         cli_fail(&f);
+    if (!history_make(&f, &e->finding, FLIPS, &e->history))
+        cli_die(EXIT_INTERNAL, "the finding does not repeat: %s", f.text);
 }
 
 static void search_seed(struct explore *e, uint64_t seed)
 {
+    struct failure f = {0};
+    const struct search_slice *by;
     plan(e, seed);
-    for (int i = 0; i < e->count && !e->found; i++) {
-        if (e->a.for_ns > 0 && look(e, 0))
-            return;
-        search_slice(e, &e->slices[i].o);
-    }
+    enum portfolio_end end = portfolio_search(&f, &e->portfolio, &e->finding, &by);
+    e->runs += e->portfolio.runs;
+    e->steps += e->portfolio.steps;
+    e->cut += e->portfolio.cut;
+    e->took_ns += e->portfolio.took_ns;
+    e->exhausted |= portfolio_is_exhausted(&e->portfolio);
+    if (end == PORTFOLIO_FAILED)
+        cli_fail(&f);
+    if (end == PORTFOLIO_DIVERGED)
+        cli_die(EXIT_INTERNAL, "the world did not repeat itself: a bug of the simulator");
+    if (end != PORTFOLIO_FOUND)
+        return;
+    e->found = true;
+    e->found_at = e->runs;
+    e->found_by = by->o;
 }
 
 /* ---- words ---- */
@@ -257,19 +288,109 @@ static const char *schedule_path(const struct explore *e)
     return path;
 }
 
+static const char *found_by_name(const struct explore *e)
+{
+    return e->known[0] != 0 ? "the corpus" : hunt_strategy_name(e->found_by.strategy);
+}
+
+/* What a recording could not know. */
+static void print_notes(const char *notes)
+{
+    if (notes == NULL)
+        return;
+    printf("\nthe recording does not say everything:\n");
+    for (const char *p = notes; *p != 0; p += strcspn(p, "\n") + 1)
+        printf("  - %.*s\n", (int)strcspn(p, "\n"), p);
+}
+
+static uint32_t line_of(const struct explore *e, uint32_t pc)
+{
+    const struct program *p = &e->a.scenario->program;
+    return p->lines != NULL ? p->lines[pc] : 0;
+}
+
+/* By turns: what may have been tried in one order only. */
+static void print_orders(const struct explore *e)
+{
+    struct pairs_sum sum = pairs_count(&e->pairs);
+    uint64_t at = 0;
+    uint32_t a, b;
+    if (e->many_seeds || sum.both + sum.one == 0)
+        return;
+    printf("  of %" PRIu64 " pairs of places that touch one object in turn, %" PRIu64
+           " were seen in both orders",
+           sum.both + sum.one, sum.both);
+    if (sum.one > 0)
+        printf("; only like this:");
+    for (uint32_t i = 0; i < ORDERS_SHOWN && pairs_next_one(&e->pairs, &at, &a, &b); i++)
+        printf("%s line %" PRIu32 " before %" PRIu32, i > 0 ? "," : "", line_of(e, a),
+               line_of(e, b));
+    printf("%s\n", sum.one > ORDERS_SHOWN ? ", ..." : "");
+}
+
 static void print_result(const struct explore *e)
 {
     if (e->found) {
         finding_print(stdout, &e->finding, e->a.no_shrink ? NULL : &e->shrunk);
-        printf("found by %s in schedule %" PRIu64 " after %.2f s\n",
-               hunt_strategy_name(e->found_by.strategy), e->found_at, (double)e->took_ns / 1e9);
+        printf("\n");
+        finding_page_tell(stdout, e->a.scenario, &e->history, e->a.file, ROWS_SHOWN);
+        if (e->known[0] != 0)
+            printf("met again: %s of the corpus\n", e->known);
+        else if (e->added[0] != 0)
+            printf("added to the corpus: %s\n", e->added);
+        printf("found by %s in schedule %" PRIu64 " after %.2f s\n", found_by_name(e), e->found_at,
+               (double)e->took_ns / 1e9);
         repeat_line(e, schedule_path(e));
         return;
     }
     printf("%s: nothing found in %" PRIu64 " schedules (%.2f s)\n", e->a.scenario->name, e->runs,
            (double)e->took_ns / 1e9);
+    char text[500];
+    for (uint32_t at = 0; !e->many_seeds && portfolio_says(&e->portfolio, &at, text, sizeof text);)
+        printf("  %s\n", text);
+    print_orders(e);
     if (e->cut > 0)
         printf("%" PRIu64 " of them were cut by a limit and say nothing\n", e->cut);
+}
+
+/* A row per strategy and world. */
+static void add_coverage(cJSON *j, const struct explore *e)
+{
+    if (e->many_seeds)
+        return;
+    cJSON *list = cJSON_AddArrayToObject(j, "coverage");
+    for (uint32_t i = 0; i < e->portfolio.count; i++) {
+        const struct search_slice *s = &e->portfolio.slices[i];
+        cJSON *row = cJSON_CreateObject();
+        cJSON_AddStringToObject(row, "granularity", granularity_name(s->o.world.granularity));
+        cJSON_AddNumberToObject(row, "procs", s->o.world.procs);
+        cJSON_AddStringToObject(row, "profile", profile_name(s->o.world.profile.release));
+        cJSON_AddStringToObject(row, "strategy", hunt_strategy_name(s->o.strategy));
+        cJSON_AddNumberToObject(row, "schedules", (double)s->runs);
+        if (s->exhausted >= 0)
+            cJSON_AddNumberToObject(row, "preemptions", (double)s->exhausted);
+        cJSON_AddBoolToObject(row, "every_schedule", s->whole);
+        cJSON_AddItemToArray(list, row);
+    }
+}
+
+static void add_orders(cJSON *j, const struct explore *e)
+{
+    struct pairs_sum sum = pairs_count(&e->pairs);
+    uint64_t at = 0;
+    uint32_t a, b;
+    if (e->many_seeds)
+        return;
+    cJSON *orders = cJSON_AddObjectToObject(j, "orders");
+    cJSON_AddNumberToObject(orders, "both", (double)sum.both);
+    cJSON_AddNumberToObject(orders, "one", (double)sum.one);
+    cJSON *list = cJSON_AddArrayToObject(orders, "only");
+    while (cJSON_GetArraySize(list) < ORDERS_TOLD && pairs_next_one(&e->pairs, &at, &a, &b)) {
+        cJSON *row = cJSON_CreateObject();
+        cJSON_AddNumberToObject(row, "first", line_of(e, a));
+        cJSON_AddNumberToObject(row, "second", line_of(e, b));
+        cJSON_AddItemToArray(list, row);
+    }
 }
 
 static void print_json(const struct explore *e)
@@ -281,12 +402,22 @@ static void print_json(const struct explore *e)
     cJSON_AddNumberToObject(j, "points", (double)e->steps);
     cJSON_AddNumberToObject(j, "cut", (double)e->cut);
     cJSON_AddNumberToObject(j, "seconds", (double)e->took_ns / 1e9);
+    if (e->a.notes != NULL)
+        cJSON_AddStringToObject(j, "not_known", e->a.notes);
+    add_coverage(j, e);
+    add_orders(j, e);
     if (e->found) {
-        cJSON_AddStringToObject(j, "strategy", hunt_strategy_name(e->found_by.strategy));
+        cJSON_AddStringToObject(j, "granularity", granularity_name(e->found_by.world.granularity));
+        cJSON_AddStringToObject(j, "strategy", found_by_name(e));
         cJSON_AddNumberToObject(j, "schedules_to_first", (double)e->found_at);
         cJSON_AddStringToObject(j, "schedule", schedule_path(e));
-        cJSON_AddItemToObject(j, "finding",
-                              finding_json(&e->finding, e->a.no_shrink ? NULL : &e->shrunk));
+        if (e->known[0] != 0)
+            cJSON_AddStringToObject(j, "known", e->known);
+        if (e->added[0] != 0)
+            cJSON_AddStringToObject(j, "added", e->added);
+        cJSON *found = finding_json(&e->finding, e->a.no_shrink ? NULL : &e->shrunk);
+        finding_page_json(found, &e->history, e->a.file);
+        cJSON_AddItemToObject(j, "finding", found);
     }
     out_json(j);
 }
@@ -297,82 +428,240 @@ static int status_of(const struct explore *e)
         return e->found ? EXIT_CLEAN : EXIT_FINDING;
     if (e->found)
         return EXIT_FINDING;
-    return e->a.strict && e->exhausted == 0 ? EXIT_BUDGET : EXIT_CLEAN;
+    return e->a.strict && !e->exhausted ? EXIT_BUDGET : EXIT_CLEAN;
 }
 
 /* Gives the place of the file's name. */
-static int parse(struct explore_args *a, const struct verb *v, int argc, char **argv)
+static int parse(struct explore_args *a, const struct command *v, int argc, char **argv)
 {
     const struct opt table[] = {
-        {"strategy", "LIST", "random, pct, dfs, time; several with commas", OPT_TEXT, &a->strategy},
-        {"granularity", "HOW", "sync: goroutines take turns (default); op: every operation",
+        {"strategy", "LIST",
+         "portfolio (default: slices of each), random, pct, pos, surw, dfs, delay, dpor, time; a "
+         "list",
+         OPT_TEXT, &a->strategy},
+        {"granularity", "LIST",
+         "sync: goroutines take turns; op: every operation (default: both, sync with --strategy)",
          OPT_TEXT, &a->granularity},
         {"depth", "D", "of pct: so many ordered pairs of operations (default 3)", OPT_COUNT,
          &a->depth},
-        {"preemptions", "K", "of dfs: at most so many in a schedule (default 2)", OPT_INT,
-         &a->preemptions},
-        {"runs", "N", "schedules per strategy and world (default 2000)", OPT_COUNT, &a->runs},
+        {"preemptions", "K", "of dfs: at most so many in a schedule (default 2); of delay, delays",
+         OPT_INT, &a->preemptions},
+        {"runs", "N", "schedules per strategy and world (default 2000, or as many as --for allows)",
+         OPT_COUNT, &a->runs},
         {"for", "TIME", "real time for all of it, such as 60s", OPT_LENGTH, &a->for_ns},
         {"max-steps", "N", "points of one schedule (default 100000)", OPT_COUNT, &a->steps_max},
         {"memory", "MODEL", "sc (default), tso, arm64 or ppc64", OPT_TEXT, &a->memory},
-        {"procs", "LIST", "GOMAXPROCS, several with commas", OPT_TEXT, &a->procs},
+        {"procs", "LIST",
+         "GOMAXPROCS at op, several with commas (default: the file's, else 1 to 4)", OPT_TEXT,
+         &a->procs},
         {"profile", "LIST", "Go releases, several with commas", OPT_TEXT, &a->profiles},
         {"rule", "NAME=VALUE", "one rule of the profile; repeatable", OPT_REPEATED, &a->rules},
-        {"seeds", "SEEDS", "FIRST-LAST, a number, or any text, such as a commit's id", OPT_TEXT,
-         &a->seeds},
+        {"seeds", "SEEDS", "FIRST-LAST, a number, 0x..., or any text, such as a commit's id",
+         OPT_TEXT, &a->seeds},
         {"start", "HOW", "start-up: settled (default; all other threads rest), time or random",
          OPT_TEXT, &a->start},
-        {"late", "TIME", "by how much who could run may be late in all (default 500ms)", OPT_TIME,
-         &a->late_ns},
+        {"late", "TIME", "how late who could run may be (default 500ms)", OPT_TIME, &a->late_ns},
+        {"faults", "LIST", "what may go wrong, such as syscall=10s", OPT_TEXT, &a->faults},
         {"until", "TIME", "a schedule ends at this virtual time", OPT_LENGTH, &a->until_ns},
         {"checks", NULL, "the runtime's invariants before every point", OPT_FLAG, &a->checks},
         {"no-shrink", NULL, "the first schedule as it was found", OPT_FLAG, &a->no_shrink},
         {"no-copy", NULL, "start-up is done again for each schedule", OPT_FLAG, &a->no_copy},
         {"schedule", "FILE", "where the finding's schedule goes (default NAME.schedule)", OPT_TEXT,
          &a->schedule},
-        {"expect", "WHAT", "finding: exit status 0 if there is one, 1 if not", OPT_TEXT,
-         &a->expect},
+        {"out", "DIR", "the finding as text, JSON, SVG and for Perfetto, as files in this folder",
+         OPT_TEXT, &a->out},
+        {"corpus", "DIR", "schedules that were findings: tried first; a new one is added", OPT_TEXT,
+         &a->corpus},
+        {"jobs", "J", "processes, each a seed of --seeds at a time (default 1; 0: all CPUs)",
+         OPT_INT, &a->jobs},
+        {"shard", "I/N", "part I of N of --seeds, or auto; with --journal", OPT_TEXT, &a->shard},
+        {"journal", "FILE", "notes which seeds are done: goes on there when started again",
+         OPT_TEXT, &a->journal},
+        {"junit", "FILE", "the result as JUnit's XML", OPT_TEXT, &a->ci.junit},
+        {"summary", "FILE", "the result as Markdown", OPT_TEXT, &a->ci.summary},
+        {"github", NULL, "annotations, and a summary of the step, in a GitHub workflow", OPT_FLAG,
+         &a->ci.github},
+        {"expect", "WHAT", "finding: status 0 if there is one, 1 if not", OPT_TEXT, &a->expect},
         {"strict", NULL, "exit status 4 if the budget ends before the search does", OPT_FLAG,
          &a->strict},
+        CSV_OPTS(a->csv),
         {"json", NULL, "the result as JSON", OPT_FLAG, &a->json},
         {0},
     };
     int first = opts_parse(v, table, argc, argv);
     opts_want(v, argc, first, 1, 1);
-    if (a->expect != NULL && strcmp(a->expect, "finding") != 0)
-        cli_die(EXIT_USAGE, "--expect: want finding, got '%s'", a->expect);
+    a->json = csv_or_json(&a->csv, a->json, "coverage");
     return first;
 }
 
-int verb_explore(const struct verb *v, int argc, char **argv)
+/* ---- many seeds ---- */
+
+static uint64_t search_hash(const struct explore_args *a)
+{
+    struct fingerprint h;
+    const char *words[] = {a->strategy, a->granularity, a->procs, a->profiles,
+                           a->memory,   a->start,       a->faults};
+    const int64_t numbers[] = {a->depth,   a->preemptions, a->runs,   a->steps_max,
+                               a->late_ns, a->until_ns,    a->checks, a->no_copy};
+    fp_init(&h);
+    fp_mix(&h, program_hash(&a->scenario->program));
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        fp_mix_bytes(&h, words[i] != NULL ? words[i] : "-",
+                     words[i] != NULL ? strlen(words[i]) + 1 : 1);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        fp_mix(&h, (uint64_t)numbers[i]);
+    for (int i = 0; i < a->rules.count; i++)
+        fp_mix_bytes(&h, a->rules.items[i], strlen(a->rules.items[i]) + 1);
+    return fp_value(&h);
+}
+
+/* For one seed, in a process of its own. */
+static void search_alone(void *arg, uint64_t seed, struct seed_result *r)
+{
+    struct explore *e = arg;
+    e->progress.on = false;
+    search_seed(e, seed);
+    *r = (struct seed_result){.runs = e->runs,
+                              .steps = e->steps,
+                              .cut = e->cut,
+                              .exhausted = e->exhausted,
+                              .found = e->found,
+                              .whole = e->found || e->a.for_ns == 0 || !look(e, 0)};
+}
+
+/* The seed that has a finding is searched once more, here: it is the same search. */
+static void search_in_jobs(struct explore *e, uint64_t seed, uint64_t seeds)
+{
+    struct seed_result sum;
+    struct seeds s = {.first = seed,
+                      .count = seeds,
+                      .jobs = e->a.jobs,
+                      .journal = e->a.journal,
+                      .shard = shard_of(e->a.shard),
+                      .hash = search_hash(&e->a),
+                      .arg = e,
+                      .search = search_alone};
+    uint64_t found = seeds_search(&s, &sum);
+    e->runs = sum.runs;
+    e->steps = sum.steps;
+    e->cut = sum.cut;
+    e->exhausted += sum.exhausted > 0;
+    if (s.shard.count > 0) {
+        progress_end(&e->progress);
+        printf("%" PRIu64 " schedules into %s%s; gmpsim merge puts the parts together\n", sum.runs,
+               text_line(e->a.journal), found < seeds ? ", and a finding" : "");
+        exit(EXIT_CLEAN);
+    }
+    if (found == seeds)
+        return;
+    e->a.for_ns = 0;
+    search_seed(e, seed + found);
+}
+
+static void search(struct explore *e)
+{
+    uint64_t seed, seeds;
+    seeds_parse(e->a.seeds != NULL ? e->a.seeds : "1", &seed, &seeds);
+    if (e->a.shard != NULL && (e->a.journal == NULL || e->a.for_ns > 0 || e->a.json))
+        cli_die(EXIT_USAGE, "--shard: a part is written to --journal FILE, without --for and"
+                            " --json; gmpsim merge then says what all of them found");
+    e->many_seeds = seeds > 1 || e->a.jobs != 1 || e->a.journal != NULL;
+    if (e->a.jobs != 1 || e->a.journal != NULL) {
+        search_in_jobs(e, seed, seeds);
+        return;
+    }
+    for (uint64_t i = 0; i < seeds && !e->found; i++)
+        search_seed(e, seed + i);
+}
+
+/* ---- what is known ---- */
+
+static void search_corpus(struct explore *e, struct corpus *c)
+{
+    struct failure f = {0};
+    if (!corpus_open(&f, c, e->a.corpus))
+        cli_fail(&f);
+    long at = corpus_replay(c, e->a.scenario, e->a.file, &e->finding);
+    e->runs += c->tried;
+    if (c->broken > 0)
+        fprintf(stderr, GMPSIM_NAME ": %zu schedules of the corpus cannot be used: %s\n", c->broken,
+                c->why.text);
+    if (at < 0)
+        return;
+    snprintf(e->known, sizeof e->known, "%s", c->paths[at]);
+    e->found = true;
+    e->found_at = c->tried;
+    e->found_by = (struct hunt_opts){.world = e->finding.world};
+}
+
+static void add_to_corpus(struct explore *e, struct corpus *c)
+{
+    struct failure f = {0};
+    if (!corpus_add(&f, c, e->a.corpus, e->a.file, &e->finding, e->added, sizeof e->added))
+        cli_fail(&f);
+}
+
+static void report_to_ci(const struct explore *e)
+{
+    const struct ci_result r = {.file = e->a.file,
+                                .schedule = schedule_path(e),
+                                .scenario = e->a.scenario,
+                                .finding = e->found ? &e->finding : NULL,
+                                .history = &e->history,
+                                .shrunk = e->a.no_shrink ? NULL : &e->shrunk,
+                                .runs = e->runs,
+                                .seconds = progress_seconds(&e->progress),
+                                .status = status_of(e)};
+    ci_report(&e->a.ci, &r);
+}
+
+int command_explore(const struct command *v, int argc, char **argv)
 {
     static struct explore e;
     struct explore_args *a = &e.a;
-    *a = (struct explore_args){.depth = 3,
-                               .preemptions = 2,
-                               .runs = RUNS_DEFAULT,
-                               .steps_max = 100000,
-                               .late_ns = 500000000};
+    struct corpus corpus = {0};
+    *a = (struct explore_args){
+        .depth = 3, .preemptions = 2, .jobs = 1, .steps_max = 100000, .late_ns = 500000000};
     struct failure f = {0};
-    uint64_t seed, seeds;
-    a->file = argv[parse(a, v, argc, argv)];
-    a->scenario = scenario_load_file(&f, a->file);
+    char *file = library_file(argv[parse(a, v, argc, argv)]);
+    a->file = file;
+    if (a->expect != NULL && strcmp(a->expect, "finding") != 0)
+        cli_die(EXIT_USAGE, "--expect: want finding, got '%s'", a->expect);
+    if (a->expect != NULL && strcmp(a->expect, "finding") != 0)
+        cli_die(EXIT_USAGE, "--expect: want finding, got '%s'", a->expect);
+    a->scenario = is_trace(a->file) ? import_load(&f, a->file, &a->notes)
+                                    : scenario_load_file(&f, a->file);
     if (a->scenario == NULL)
         cli_fail(&f);
-    seeds_of(a->seeds != NULL ? a->seeds : "1", &seed, &seeds);
+    if (a->out != NULL)
+        finding_out_folder(a->out);
+    pairs_open(&e.pairs, &a->scenario->program);
     progress_begin(&e.progress, GMPSIM_NAME " explore");
-    for (uint64_t i = 0; i < seeds && !e.found; i++)
-        search_seed(&e, seed + i);
+    if (a->corpus != NULL)
+        search_corpus(&e, &corpus);
+    if (!e.found)
+        search(&e);
     if (e.found)
         confirm(&e);
     progress_end(&e.progress);
     if (e.found)
         finding_write(&e.finding, a->file, schedule_path(&e));
+    if (e.found && a->corpus != NULL)
+        add_to_corpus(&e, &corpus);
+    if (e.found && a->out != NULL)
+        finding_out(a->out, &e.finding, &e.history, a->no_shrink ? NULL : &e.shrunk, a->file);
     if (a->json)
         print_json(&e);
-    else
+    else {
         print_result(&e);
+        report_to_ci(&e);
+        corpus_close(&corpus);
+        print_notes(a->notes);
+    }
+    history_free(&e.history);
     finding_release(&e.finding);
+    pairs_close(&e.pairs);
     scenario_free(a->scenario);
+    free(file);
     return status_of(&e);
 }

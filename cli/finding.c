@@ -51,11 +51,29 @@ void finding_print(FILE *to, const struct finding *x, const struct shrink_result
     fprintf(to, "%s\n", world_text(&x->world));
     if (shrunk != NULL)
         fprintf(to,
-                "%zu switches (%zu before shrinking), %zu answers that are not the dull one "
-                "(%zu), %" PRIu64 " points (%" PRIu64 "); %s after %" PRIu64 " runs\n",
-                shrunk->switches, shrunk->switches_before, shrunk->choices, shrunk->choices_before,
-                shrunk->steps, shrunk->steps_before,
+                "%zu preemptions (%zu before shrinking), %zu %s (%zu), %zu answers that are not "
+                "the dull one (%zu), %" PRIu64 " points (%" PRIu64 "); %s after %" PRIu64 " runs\n",
+                shrunk->after.preemptions, shrunk->before.preemptions, shrunk->after.actors,
+                x->world.granularity == GRANULARITY_SYNC ? "goroutines" : "threads",
+                shrunk->before.actors, shrunk->after.choices, shrunk->before.choices,
+                shrunk->after.steps, shrunk->before.steps,
                 shrunk->minimal ? "no single one can go" : "the budget was spent", shrunk->runs);
+}
+
+static void weight_json(cJSON *j, const char *when, const struct shrink_weight *w)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } parts[] = {{"preemptions", w->preemptions},
+                 {"actors", w->actors},
+                 {"choices", w->choices},
+                 {"steps", w->steps}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "%s%s", parts[i].name, when);
+        cJSON_AddNumberToObject(j, name, (double)parts[i].value);
+    }
 }
 
 cJSON *finding_json(const struct finding *x, const struct shrink_result *shrunk)
@@ -74,10 +92,8 @@ cJSON *finding_json(const struct finding *x, const struct shrink_result *shrunk)
     cJSON_AddNumberToObject(j, "points", (double)x->steps);
     cJSON_AddNumberToObject(j, "answers", (double)x->count);
     if (shrunk != NULL) {
-        cJSON_AddNumberToObject(j, "choices", (double)shrunk->choices);
-        cJSON_AddNumberToObject(j, "choices_before", (double)shrunk->choices_before);
-        cJSON_AddNumberToObject(j, "switches", (double)shrunk->switches);
-        cJSON_AddNumberToObject(j, "switches_before", (double)shrunk->switches_before);
+        weight_json(j, "", &shrunk->after);
+        weight_json(j, "_before", &shrunk->before);
         cJSON_AddBoolToObject(j, "minimal", shrunk->minimal);
     }
     return j;

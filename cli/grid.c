@@ -65,16 +65,15 @@ void table_release(struct table *t)
 
 /* ---- numbers ---- */
 
-static double value(const struct whatif_run *w, size_t series, enum measure what)
+static double value(const struct table *t, const struct whatif_run *w, size_t series,
+                    enum measure what)
 {
-    double sum = 0;
+    double sum = 0, ns = (double)(w->makespan_ns - t->warmup_ns);
     switch (what) {
     case OF_MAKESPAN: return (double)w->makespan_ns;
     case OF_THROTTLED: return (double)w->throttled_ns;
     case OF_COUNT: return (double)w->series[series].count;
-    case OF_RATE:
-        return w->makespan_ns > 0 ? 1e9 * (double)w->series[series].count / (double)w->makespan_ns
-                                  : 0;
+    case OF_RATE: return ns > 0 ? 1e9 * (double)w->series[series].count / ns : 0;
     case OF_USER:
         for (int c = 0; c < PC_COUNT; c++)
             sum += (double)w->p_ns[c];
@@ -102,10 +101,10 @@ struct mean table_stat(const struct table *t, size_t cell, int64_t n, size_t ser
     if (n == 0)
         return (struct mean){0};
     for (int64_t i = 0; i < n; i++)
-        sum += value(table_run(t, cell, i), series, what);
+        sum += value(t, table_run(t, cell, i), series, what);
     struct mean s = {.mean = sum / count};
     for (int64_t i = 0; i < n; i++) {
-        double d = value(table_run(t, cell, i), series, what) - s.mean;
+        double d = value(t, table_run(t, cell, i), series, what) - s.mean;
         squares += d * d;
     }
     if (n > 1)
@@ -239,7 +238,7 @@ static bool is_the_files(const struct grid *g, const struct run_opts *o, int64_t
         release |= s->profiles[i] == o->profile.release;
     return release && o->procs == s->procs && o->cpus == s->cpus && rate_ppm == RATE_ONE &&
            g->m.rules.count == 0 && g->m.costs == NULL && g->m.until_ns == 0 &&
-           g->m.period_ns == 0 && o->nquotas == s->nquotas &&
+           g->m.warmup_ns == 0 && g->m.period_ns == 0 && o->nquotas == s->nquotas &&
            (o->nquotas > 0 || o->quota_us == s->quota_us);
 }
 
@@ -328,6 +327,7 @@ void grid_build(struct grid *g, int64_t runs)
     t->file = x_strdup(g->m.file);
     t->period_us = g->o.period_us;
     t->until_ns = g->m.until_ns;
+    t->warmup_ns = g->o.warmup_ns;
     t->seed = g->o.seed;
     table_alloc(t);
 }

@@ -22,7 +22,7 @@ struct table_cell {
 
 struct table {
     char *scenario, *file;
-    int64_t period_us, until_ns;
+    int64_t period_us, until_ns, warmup_ns;
     uint64_t seed; /* of run 0 */
     int64_t runs;  /* at most, per cell */
     size_t ncells, nseries;
@@ -45,6 +45,8 @@ void table_put(struct table *t, size_t cell, int64_t run, const struct whatif_ru
 int64_t table_prefix(const struct table *t, size_t cell);
 void table_alloc(struct table *t); /* when ncells, nseries and runs are known */
 void table_release(struct table *t);
+/* From a store; grid 0: its latest. Its period is not known then. Dies. */
+void grid_load(struct store *s, int64_t grid, struct table *t);
 
 /* ---- numbers ---- */
 

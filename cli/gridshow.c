@@ -12,40 +12,6 @@ enum { NAME_COLUMNS = 20, COLUMN = 16, PPM = 1000000 };
 
 /* ---- labels ---- */
 
-static bool varies(const struct table *t,
-                   bool (*same)(const struct table_cell *a, const struct table_cell *b))
-{
-    for (size_t c = 1; c < t->ncells; c++)
-        if (!same(&t->cells[0], &t->cells[c]))
-            return true;
-    return false;
-}
-
-static bool same_procs(const struct table_cell *a, const struct table_cell *b)
-{
-    return a->procs == b->procs && strcmp(a->policy, b->policy) == 0;
-}
-
-static bool same_release(const struct table_cell *a, const struct table_cell *b)
-{
-    return a->release == b->release;
-}
-
-static bool same_cpus(const struct table_cell *a, const struct table_cell *b)
-{
-    return a->cpus == b->cpus;
-}
-
-static bool same_quota(const struct table_cell *a, const struct table_cell *b)
-{
-    return a->quota_us == b->quota_us;
-}
-
-static bool same_rate(const struct table_cell *a, const struct table_cell *b)
-{
-    return a->rate_ppm == b->rate_ppm;
-}
-
 static const char *procs_text(const struct table *t, size_t cell, char *buf, size_t size)
 {
     int32_t got = t->counts[cell] > 0 ? table_run(t, cell, 0)->procs : t->cells[cell].procs;
@@ -56,30 +22,73 @@ static const char *procs_text(const struct table *t, size_t cell, char *buf, siz
     return buf;
 }
 
-const char *cell_label(const struct table *t, size_t cell, char *buf, size_t size)
+bool cells_agree(const struct table_cell *a, const struct table_cell *b, enum grid_axis axis)
+{
+    switch (axis) {
+    case AXIS_PROCS: /* a word is one choice, whatever comes of it */
+        return strcmp(a->policy, b->policy) == 0 && (a->policy[0] != 0 || a->procs == b->procs);
+    case AXIS_PROFILE: return a->release == b->release;
+    case AXIS_CPUS: return a->cpus == b->cpus;
+    case AXIS_QUOTA: return a->quota_us == b->quota_us;
+    case AXIS_RATE: return a->rate_ppm == b->rate_ppm;
+    }
+    return true;
+}
+
+bool table_varies(const struct table *t, enum grid_axis axis)
+{
+    for (size_t c = 1; c < t->ncells; c++)
+        if (!cells_agree(&t->cells[0], &t->cells[c], axis))
+            return true;
+    return false;
+}
+
+static const char *quota_text(const struct table *t, int64_t quota_us, char *buf, size_t size)
+{
+    if (quota_us == 0)
+        snprintf(buf, size, "no quota");
+    else if (t->period_us == 0) /* a store does not say */
+        snprintf(buf, size, "quota %s a period", time_text(quota_us * 1000));
+    else
+        snprintf(buf, size, "quota %.4g", (double)quota_us / (double)t->period_us);
+    return buf;
+}
+
+const char *cell_words(const struct table *t, size_t cell, enum grid_axis axis, char *buf,
+                       size_t size)
 {
     const struct table_cell *c = &t->cells[cell];
-    char procs[40], part[5][64] = {"", "", "", "", ""};
-    size_t used = 0;
-    snprintf(part[0], sizeof part[0], "GOMAXPROCS %s", procs_text(t, cell, procs, sizeof procs));
-    if (varies(t, same_release))
-        snprintf(part[1], sizeof part[1], "%s", profile_name(c->release));
-    if (varies(t, same_cpus))
-        snprintf(part[2], sizeof part[2], c->cpus > 0 ? "%d CPUs" : "dedicated CPUs", c->cpus);
-    if (varies(t, same_quota) && c->quota_us > 0)
-        snprintf(part[3], sizeof part[3], "quota %.4g", (double)c->quota_us / (double)t->period_us);
-    else if (varies(t, same_quota))
-        snprintf(part[3], sizeof part[3], "no quota");
-    if (varies(t, same_rate))
-        snprintf(part[4], sizeof part[4], "rate %.3gx", (double)c->rate_ppm / PPM);
-    if (!varies(t, same_procs) && t->ncells > 1)
-        part[0][0] = 0;
-    buf[0] = 0;
-    for (int i = 0; i < 5; i++)
-        if (part[i][0] != 0 && used < size)
-            used += (size_t)snprintf(buf + used, size - used, "%s%s", used > 0 ? ", " : "",
-                                     part[i]);
+    char procs[40];
+    switch (axis) {
+    case AXIS_PROCS:
+        snprintf(buf, size, "GOMAXPROCS %s", procs_text(t, cell, procs, sizeof procs));
+        break;
+    case AXIS_PROFILE: snprintf(buf, size, "%s", profile_name(c->release)); break;
+    case AXIS_CPUS: snprintf(buf, size, c->cpus > 0 ? "%d CPUs" : "dedicated CPUs", c->cpus); break;
+    case AXIS_QUOTA: return quota_text(t, c->quota_us, buf, size);
+    case AXIS_RATE: snprintf(buf, size, "rate %.3gx", (double)c->rate_ppm / PPM); break;
+    }
     return buf;
+}
+
+const char *cell_label_but(const struct table *t, size_t cell, int but, char *buf, size_t size)
+{
+    char words[64];
+    size_t used = 0;
+    buf[0] = 0;
+    for (int axis = 0; axis < GRID_AXES; axis++)
+        if (axis != but && used < size && table_varies(t, (enum grid_axis)axis))
+            used += (size_t)snprintf(
+                buf + used, size - used, "%s%s", used > 0 ? ", " : "",
+                cell_words(t, cell, (enum grid_axis)axis, words, sizeof words));
+    if (used == 0 && (t->ncells == 1 || but >= 0)) /* nothing tells it apart */
+        cell_words(t, cell, but == AXIS_PROCS ? AXIS_PROFILE : AXIS_PROCS, buf, size);
+    return buf;
+}
+
+const char *cell_label(const struct table *t, size_t cell, char *buf, size_t size)
+{
+    return cell_label_but(t, cell, -1, buf, size);
 }
 
 /* ---- text ---- */
@@ -163,8 +172,8 @@ static void print_cell(const struct table *t, size_t cell)
         printf("%" PRId64 " runs, ", t->counts[cell]);
     print_ends(t, cell);
     putchar('\n');
-    for (size_t i = t->nseries; i-- > 0;)
-        print_series(t, cell, i);
+    for (size_t i = 1; i <= t->nseries; i++) /* the wait in run queues is the last */
+        print_series(t, cell, i % t->nseries);
 }
 
 static void print_text(const struct table *t)
@@ -175,6 +184,8 @@ static void print_text(const struct table *t)
                t->seed, 100 * t->precision, t->runs);
     else
         printf("%" PRId64 " seeds from %" PRIu64, t->runs, t->seed);
+    if (t->warmup_ns > 0)
+        printf(", from %s on", time_exact(t->warmup_ns));
     printf("; mean, and the half-width of its 95 %% confidence interval\n\n%-7s %5s %5s %6s\n"
            "    %-20s %9s %10s",
            "profile", "procs", "cpus", "quota", "span", "count", "per second");
@@ -228,8 +239,10 @@ static cJSON *cell_json(const struct table *t, size_t cell)
     cJSON_AddItemToObject(o, "makespan_ns", stat_json(table_stat(t, cell, n, 0, OF_MAKESPAN)));
     cJSON_AddItemToObject(o, "throttled_ns", stat_json(table_stat(t, cell, n, 0, OF_THROTTLED)));
     cJSON *series = cJSON_AddObjectToObject(o, "series");
-    for (size_t i = 0; i < t->nseries; i++)
+    for (size_t k = 1; k <= t->nseries; k++) {
+        size_t i = k % t->nseries;
         cJSON_AddItemToObject(series, t->names[i], series_json(t, cell, i));
+    }
     return o;
 }
 
@@ -241,6 +254,7 @@ static cJSON *table_json(const struct table *t)
     cJSON_AddStringToObject(o, "scenario", t->scenario);
     cJSON_AddStringToObject(o, "file", t->file);
     cJSON_AddNumberToObject(o, "period_us", (double)t->period_us);
+    cJSON_AddNumberToObject(o, "warmup_ns", (double)t->warmup_ns);
     cJSON_AddStringToObject(o, "seed", seed);
     cJSON_AddStringToObject(o, "span", t->names[t->span]);
     cJSON *cells = cJSON_AddArrayToObject(o, "cells");
@@ -260,8 +274,9 @@ static void print_csv(const struct table *t)
         printf(",%s_ns,%s_half_ns", point_names[k], point_names[k]);
     putchar('\n');
     for (size_t c = 0; c < t->ncells; c++)
-        for (size_t i = 0; i < t->nseries; i++) {
+        for (size_t k = 1; k <= t->nseries; k++) {
             const struct table_cell *cell = &t->cells[c];
+            size_t i = k % t->nseries;
             int64_t n = t->counts[c];
             printf("%s,%d,%s,%d,%" PRId64 ",%.6g,%" PRId64 ",", profile_name(cell->release),
                    n > 0 ? table_run(t, c, 0)->procs : cell->procs, cell->policy, cell->cpus,
@@ -270,8 +285,8 @@ static void print_csv(const struct table *t)
             printf(",%.1f,%.3f,%.0f,%.0f", table_stat(t, c, n, i, OF_COUNT).mean,
                    table_stat(t, c, n, i, OF_RATE).mean, table_stat(t, c, n, 0, OF_MAKESPAN).mean,
                    table_stat(t, c, n, 0, OF_THROTTLED).mean);
-            for (int k = 0; k < WHATIF_POINTS; k++) {
-                struct mean s = table_stat(t, c, n, i, OF_POINT + (enum measure)k);
+            for (int p = 0; p < WHATIF_POINTS; p++) {
+                struct mean s = table_stat(t, c, n, i, OF_POINT + (enum measure)p);
                 printf(",%.0f,%.0f", s.mean, s.half);
             }
             putchar('\n');
@@ -290,8 +305,7 @@ int grid_status(const struct table *t)
     return status;
 }
 
-/* The percentile that people decide by: p99 where it counts, else the median. */
-static int decisive(const struct table *t)
+int grid_decisive(const struct table *t)
 {
     enum { P50 = 0, P99 = 2, P999 = 3 };
     if ((t->points >> P999 & 1) != 0 && (t->points >> P99 & 1) == 0)
@@ -309,10 +323,10 @@ void grid_show(const struct table *t, enum grid_form form)
         print_csv(t);
     } else if (form == GRID_JSON) {
         cJSON *o = table_json(t);
-        advice_show(t, decisive(t), NULL, cJSON_AddArrayToObject(o, "advice"));
+        advice_show(t, grid_decisive(t), NULL, cJSON_AddArrayToObject(o, "advice"));
         out_json(o);
     } else {
         print_text(t);
-        advice_show(t, decisive(t), stdout, NULL);
+        advice_show(t, grid_decisive(t), stdout, NULL);
     }
 }

@@ -2,47 +2,22 @@
 /* gmpsim report. */
 #include <errno.h>
 #include <inttypes.h>
-#include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/out.h"
-#include "cli/progress.h"
+#include "cli/recorded.h"
 #include "plots/page.h"
 #include "sim/base/text.h"
-#include "store/store.h"
-
-enum { STEPS_BETWEEN_LOOKS = 100000 }; /* of SQLite's virtual machine */
-
-static int still_reading(void *arg)
-{
-    struct progress *p = arg;
-    if (progress_due(p))
-        progress_draw(p, 0, 0, "reading, %.0f s", progress_seconds(p));
-    return 0;
-}
-
-/* Those that were named, else the latest. */
-static void find_runs(struct page_args *a, struct store *s, const struct opt_list *wanted)
-{
-    struct failure f = {0};
-    if (wanted->count > PLOT_RUNS_MAX)
-        cli_die(EXIT_USAGE, "--run: more than %d", PLOT_RUNS_MAX);
-    for (int i = 0; i < wanted->count || i == 0; i++) {
-        int64_t id = 0;
-        if (wanted->count > 0 && (!parse_int(wanted->items[i], &id) || id == 0))
-            cli_die(EXIT_USAGE, "--run: want a run's number, got '%s'", wanted->items[i]);
-        if ((a->runs[a->nruns++] = store_run_id(s, &f, id)) == 0)
-            cli_fail(&f);
-    }
-}
 
 /* A report that is half there is none: it gets its name when it is whole. */
 static int64_t write_file(const struct page_args *a, const char *path)
 {
     char part[4096], text[PLOT_TEXT_MAX] = "";
     struct stat st = {0};
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) /* a device would be gone */
+        cli_die(EXIT_USAGE, "%s: is not a file", path);
     if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
         cli_die(EXIT_USAGE, "%s: the name is too long", path);
     FILE *to = fopen(part, "w");
@@ -65,20 +40,17 @@ static void print_json(const struct page_args *a, const char *out, int64_t size)
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "file", out);
     cJSON_AddNumberToObject(o, "bytes", (double)size);
-    cJSON *runs = cJSON_AddArrayToObject(o, "runs");
-    for (int i = 0; i < a->nruns; i++)
-        cJSON_AddItemToArray(runs, cJSON_CreateNumber((double)a->runs[i]));
+    cJSON_AddItemToObject(o, "runs", recorded_runs_json(a->runs, a->nruns));
     out_json(o);
 }
 
-int verb_report(const struct verb *v, int argc, char **argv)
+int command_report(const struct command *v, int argc, char **argv)
 {
     struct page_args a = {0};
     struct opt_list runs = {0};
     const char *out = "report.html";
     bool json = false;
-    struct progress reading;
-    struct failure f = {0};
+    struct recorded from;
     const struct opt table[] = {
         {"run", "N", "the run's number (default: the latest); repeatable, side by side",
          OPT_REPEATED, &runs},
@@ -93,16 +65,10 @@ int verb_report(const struct verb *v, int argc, char **argv)
     };
     int first = opts_parse(v, table, argc, argv);
     opts_want(v, argc, first, 1, 1);
-    struct store *s = store_open(&f, argv[first], STORE_READ);
-    if (s == NULL)
-        cli_fail(&f);
-    find_runs(&a, s, &runs);
-    a.db = store_db(s);
-    progress_begin(&reading, GMPSIM_NAME " report");
-    sqlite3_progress_handler(a.db, STEPS_BETWEEN_LOOKS, still_reading, &reading);
+    a.db = recorded_open(&from, argv[first], &runs, a.runs, &a.nruns, PLOT_RUNS_MAX);
+    recorded_read(&from, GMPSIM_NAME " report");
     int64_t size = write_file(&a, out);
-    progress_end(&reading);
-    store_close(s);
+    recorded_close(&from);
     if (json)
         print_json(&a, out, size);
     else

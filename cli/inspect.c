@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/csv.h"
 #include "cli/look.h"
 #include "cli/machine.h"
 #include "cli/progress.h"
@@ -73,9 +74,10 @@ static void step(struct inspect *in)
                                      .step_ns = in->step_ns});
 }
 
-int verb_inspect(const struct verb *v, int argc, char **argv)
+int command_inspect(const struct command *v, int argc, char **argv)
 {
     struct inspect in = {.what.gs_max = LOOK_GS_DEFAULT};
+    struct csv_wish csv = {0};
     const struct opt table[] = {
         {"at", "TIME", "virtual time to look at (default: the end of the run)", OPT_TIME,
          &in.at_ns},
@@ -85,12 +87,14 @@ int verb_inspect(const struct verb *v, int argc, char **argv)
         {"stepwise", NULL, "then go on, by commands", OPT_FLAG, &in.stepwise},
         {"gs", "N", "show so many goroutines (default 100)", OPT_INT, &in.what.gs_max},
         {"all", NULL, "the runtime's own goroutines too", OPT_FLAG, &in.what.all},
+        CSV_OPTS(csv),
         {"json", NULL, "as JSON, with all goroutines and whole rings", OPT_FLAG, &in.json},
         MACHINE_OPTS(in.m),
         {0},
     };
     int first = opts_parse(v, table, argc, argv);
     opts_want(v, argc, first, 1, 1);
+    in.json = csv_or_json(&csv, in.json, "goroutines");
     if (in.at_ns > 0 && in.after_op > 0)
         cli_die(EXIT_USAGE, "inspect: --at or --after-op, not both");
     machine_load(&in.m, argv[first], &in.o);

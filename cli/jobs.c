@@ -43,7 +43,8 @@ static bool write_all(int fd, const void *data, size_t size)
     return true;
 }
 
-/* Ends with its parent, also when that is killed; one that is gone already is another's child. */
+/* In the child: end with the parent, also when that is killed. If it is gone already, getppid is
+ * somebody else. */
 static void end_with(pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -117,7 +118,7 @@ static int finish(struct jobs *j, struct child *c)
     return status;
 }
 
-/* Or for the time to draw. */
+/* Waits until a child has said something, or the progress line is to be drawn. */
 static int wait_for_any(const struct child *children, int n, struct pollfd *polls)
 {
     for (int i = 0; i < n; i++)

@@ -48,6 +48,7 @@ static cJSON *head_of(const struct table *t, const char *hash)
     cJSON_AddStringToObject(o, "file", t->file);
     number(o, "period_us", (double)t->period_us);
     number(o, "until_ns", (double)t->until_ns);
+    number(o, "warmup_ns", (double)t->warmup_ns);
     text_u64(o, "seed", t->seed);
     number(o, "runs", (double)t->runs);
     number(o, "precision", t->precision);
@@ -358,7 +359,8 @@ static bool read_head(struct table *t, const cJSON *o)
     if (what == NULL || strcmp(what, what_it_is) != 0 || scenario == NULL || file == NULL ||
         n < 1 || n > GRID_RUNS_MAX || !read_int(o, "runs", 1, GRID_RUNS_MAX / n, &t->runs) ||
         !read_int(o, "period_us", 1, TIME_TOP, &t->period_us) ||
-        !read_int(o, "until_ns", 0, TIME_TOP, &t->until_ns) || !read_u64(o, "seed", &t->seed) ||
+        !read_int(o, "until_ns", 0, TIME_TOP, &t->until_ns) ||
+        !read_int(o, "warmup_ns", 0, TIME_TOP, &t->warmup_ns) || !read_u64(o, "seed", &t->seed) ||
         !read_number(o, "precision", 0, 1, &t->precision) ||
         !read_int(o, "points", 0, UINT32_MAX, &points) ||
         !read_names(t, cJSON_GetObjectItemCaseSensitive(o, "series")))

@@ -9,12 +9,6 @@
 #include "cli/report.h"
 #include "sim/base/alloc.h"
 
-static const char *const counter_names[COUNTER_COUNT] = {
-#define COUNTER(name, what) #name,
-#include "model/counters.def"
-#undef COUNTER
-};
-
 static void number(cJSON *to, const char *name, uint64_t v)
 {
     cJSON_AddNumberToObject(to, name, (double)v);
@@ -46,12 +40,53 @@ static cJSON *hist_json(struct hist *h)
     return o;
 }
 
-static cJSON *spans_json(const struct run_result *r)
+static cJSON *parts_json(const uint64_t ps[SP_COUNT], uint64_t count)
+{
+    cJSON *parts = cJSON_CreateObject();
+    for (int p = 0; p < SP_COUNT; p++)
+        if (ps[p] > 0)
+            number(parts, span_part_names[p], ps[p] / 1000 / count);
+    return parts;
+}
+
+static cJSON *blame_json(const struct run_blame *b, uint64_t count)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "part", span_part_names[b->part]);
+    number(o, "ns", b->ps / 1000 / count);
+    if (b->who != NULL)
+        cJSON_AddStringToObject(o, "by", b->who);
+    if (b->object != NULL)
+        cJSON_AddStringToObject(o, "object", b->object);
+    if (b->line != 0)
+        number(o, "line", b->line);
+    if (b->place != NULL)
+        cJSON_AddStringToObject(o, "place", b->place);
+    return o;
+}
+
+/* Means, ns: where the time of all of them went, and that of the slow ones. */
+static void add_went(cJSON *s, const struct run_attribution *w)
+{
+    if (w->slow == 0)
+        return;
+    cJSON_AddItemToObject(s, "parts", parts_json(w->all_ps, w->count));
+    cJSON *slow = cJSON_AddObjectToObject(s, "slow"), *waits;
+    number(slow, "count", w->slow);
+    cJSON_AddItemToObject(slow, "parts", parts_json(w->slow_ps, w->slow));
+    waits = cJSON_AddArrayToObject(slow, "waits");
+    for (int i = 0; i < w->nblames; i++)
+        cJSON_AddItemToArray(waits, blame_json(&w->blames[i], w->slow));
+}
+
+cJSON *report_spans_json(const struct run_result *r)
 {
     cJSON *list = cJSON_CreateObject();
     for (size_t i = 0; i < r->nspans; i++) {
         cJSON *s = hist_json(r->spans[i].latency);
         number(s, "open", r->spans[i].open);
+        cJSON_AddNumberToObject(s, "per_second", run_rate(r, r->spans[i].latency->count));
+        add_went(s, &r->spans[i].went);
         cJSON_AddItemToObject(list, r->spans[i].name, s);
     }
     return list;
@@ -130,9 +165,17 @@ static void add_settings(cJSON *o, const struct machine *m, const struct run_opt
 }
 
 /* What the kernel says of the process and its threads. */
-static void add_threads(cJSON *o, const struct run_result *r)
+static void add_threads(cJSON *o, const struct machine *m, const struct run_opts *ro,
+                        const struct run_result *r)
 {
+    cJSON_AddStringToObject(o, "sched", machine_sched(ro));
+    cJSON_AddBoolToObject(o, "pinned", m->pin);
     number(o, "cpu_ns", r->cpu_ps / 1000);
+    cJSON *ps = cJSON_AddArrayToObject(o, "p_cpu_ns");
+    for (int32_t i = 0; i < r->np_cpu; i++) {
+        uint64_t ns = r->p_cpu_ps[i] / 1000;
+        cJSON_AddItemToArray(ps, cJSON_CreateNumber((double)ns));
+    }
     number(o, "voluntary", r->voluntary);
     number(o, "involuntary", r->involuntary);
     number(o, "steal_ns", r->steal_ps / 1000);
@@ -149,20 +192,19 @@ struct cJSON *report_json(const struct machine *m, const struct run_opts *ro,
     cJSON_AddStringToObject(o, "complaints", c->text);
     add_settings(o, m, ro, r);
     number(o, "makespan_ns", r->now_ps / 1000);
+    number(o, "warmup_ns", r->warmup_ps / 1000);
     if (ro->host == NULL)
         text_u64(o, "fingerprint", "%016" PRIx64, r->fingerprint);
     else
         cJSON_AddNullToObject(o, "fingerprint");
     number(o, "threads", r->threads);
     if (ro->host != NULL)
-        add_threads(o, r);
-    cJSON_AddItemToObject(o, "spans", spans_json(r));
+        add_threads(o, m, ro, r);
+    cJSON_AddItemToObject(o, "spans", report_spans_json(r));
     cJSON_AddItemToObject(o, "groups", groups_json(r));
     cJSON_AddItemToObject(o, "runq_wait", hist_json(r->runq_wait));
     number(o, "runnable_max", r->runnable_max);
-    cJSON_AddNumberToObject(o, "runnable_mean",
-                            r->now_ps > 0 ? (double)r->runnable_area / ((double)r->now_ps / 1000)
-                                          : 0);
+    cJSON_AddNumberToObject(o, "runnable_mean", report_runnable(r));
     number(o, "idle_beside_runnable_ns", r->beside.sum_ps / 1000);
     number(o, "idle_beside_runnable_longest_ns", r->beside.longest_ps / 1000);
     cJSON_AddItemToObject(o, "p_ns", tallies_json(p_class_names, r->p_ps, PC_COUNT, 1000));

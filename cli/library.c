@@ -20,10 +20,7 @@ static bool is_scenario(const char *name)
 
 static void add(struct library *l, const char *path)
 {
-    if (l->count == l->room) {
-        l->room = l->room != 0 ? l->room * 2 : 64;
-        l->paths = x_grow(l->paths, l->room * sizeof *l->paths);
-    }
+    X_ROOM(l->paths, l->count, l->room, 64);
     l->paths[l->count++] = x_strdup(path);
 }
 

@@ -15,7 +15,7 @@ struct look_what {
 enum { LOOK_GS_DEFAULT = 100 };
 
 void look_print(const struct look_what *what, int64_t now_ns);
-/* One line and the Ps. */
+/* The same, short: one line, and the Ps. */
 void look_print_short(const struct look_what *what, int64_t now_ns);
 void look_print_ms(void);
 void look_print_gs(const struct look_what *what, int64_t now_ns);

@@ -140,12 +140,12 @@ void machine_rule(struct profile *p, const char *rule)
 
 bool machine_is_said(const struct machine *m)
 {
-    const char *const texts[] = {m->profile, m->cpus, m->quota, m->costs,
-                                 m->memory,  m->port, m->ties,  m->host};
+    const char *const texts[] = {m->profile, m->cpus, m->quota, m->costs, m->memory,
+                                 m->port,    m->ties, m->host,  m->sched};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i] != NULL)
             return true;
-    return m->procs != 0 || m->pin || m->noise != 0 || m->period_ns != 0 || m->until_ns != 0 ||
+    return m->procs != 0 || m->pin || m->noise != NULL || m->period_ns != 0 || m->until_ns != 0 ||
            m->rules.count != 0 || m->seed.given;
 }
 
@@ -193,17 +193,35 @@ static void set_memory(const struct machine *m, struct run_opts *o)
     o->memory_max = bytes;
 }
 
+/* Of the measured noise, in thousandths. */
+static uint32_t noise_of(const struct machine *m)
+{
+    int64_t share;
+    if (m->noise == NULL || strcmp(m->noise, "off") == 0)
+        return 0;
+    if (strcmp(m->noise, "on") == 0)
+        return NOISE_MAX;
+    if (!parse_int(m->noise, &share) || share < 1 || share > NOISE_MAX)
+        cli_die(EXIT_USAGE, "--noise: want on, off or 1 to %d (permille), got '%s'", NOISE_MAX,
+                m->noise);
+    return (uint32_t)share;
+}
+
+void machine_of_many(const struct machine *m, struct run_opts *o)
+{
+    if (m->noise == NULL && o->host == NULL)
+        o->noise_permille = NOISE_MAX;
+}
+
 static void set_host(const struct machine *m, struct run_opts *o)
 {
     int port = m->port != NULL ? cost_port_parse(m->port) : PORT_AMD64;
     if (port < 0)
         cli_die(EXIT_USAGE, "--port: want amd64, arm64 or ppc64le, got '%s'", m->port);
-    if (m->noise > NOISE_MAX)
-        cli_die(EXIT_USAGE, "--noise: want 1 to %d permille, got %" PRId64, NOISE_MAX, m->noise);
     if (m->ties != NULL && strcmp(m->ties, "id") != 0 && strcmp(m->ties, "seed") != 0)
         cli_die(EXIT_USAGE, "--ties: want id or seed, got '%s'", m->ties);
     o->port = port;
-    o->noise_permille = (uint32_t)m->noise;
+    o->noise_permille = noise_of(m);
     o->ties_by_seed = m->ties != NULL && strcmp(m->ties, "seed") == 0;
 }
 
@@ -219,18 +237,31 @@ void machine_want_virtual(const struct run_opts *o, const char *what, const char
         cli_die(EXIT_USAGE, "%s is for virtual time: on %s %s", what, o->host->name, why);
 }
 
+static enum rt_sched class_of(const char *name)
+{
+    if (name != NULL && strcmp(name, "other") != 0 && strcmp(name, "fifo") != 0)
+        cli_die(EXIT_USAGE, "--sched: want other or fifo, got '%s'", name);
+    return name == NULL ? RT_SCHED_OWN : strcmp(name, "fifo") == 0 ? RT_SCHED_FIFO : RT_SCHED_OTHER;
+}
+
+const char *machine_sched(const struct run_opts *o)
+{
+    return o->threads != NULL ? rt_sched_name((enum rt_sched)o->threads->sched) : NULL;
+}
+
 static void set_threads(struct machine *m, struct run_opts *o)
 {
     int32_t have = rt_cpus();
     no_option(m->costs, "--costs", "things cost what they cost");
     no_option(m->port, "--port", "the machine is the one that it runs on");
     no_option(m->ties, "--ties", "no two things happen at one instant");
-    no_option(m->noise > 0 ? "" : NULL, "--noise", "there is enough of it");
+    no_option(m->noise, "--noise", "there is enough of it");
     if (m->cpus != NULL && o->cpus > have)
         cli_die(EXIT_USAGE, "--cpus: this process may use %d, got '%s'", have, m->cpus);
     o->host = &host_real;
     o->cpus = o->cpus > 0 && o->cpus < have ? o->cpus : have;
     m->threads.pin = m->pin;
+    m->threads.sched = (int)class_of(m->sched);
     o->threads = &m->threads;
 }
 
@@ -242,6 +273,8 @@ static void choose_host(struct machine *m, struct run_opts *o)
         cli_die(EXIT_USAGE, "--host: want virtual or threads, got '%s'", m->host);
     else if (m->pin)
         cli_die(EXIT_USAGE, "--pin is for --host threads");
+    else if (m->sched != NULL)
+        cli_die(EXIT_USAGE, "--sched is for --host threads");
 }
 
 static void set_quota(const struct machine *m, struct run_opts *o)
@@ -260,14 +293,24 @@ static void set_quota(const struct machine *m, struct run_opts *o)
         cli_die(EXIT_USAGE, "--period: of a quota, and there is none; add --quota");
 }
 
+#define JITTER_MAX_NS INT64_C(3600000000000)
+
 void machine_load(struct machine *m, const char *file, struct run_opts *o)
 {
     struct failure f = {0};
     char *path = library_file(file);
-    struct scenario *s = is_trace(path) ? retrace_scenario(path) : scenario_load_file(&f, path);
+    bool traced = is_trace(path);
+    if (traced && m->jitter_ns > 0)
+        cli_die(EXIT_USAGE, "--jitter: a recording has no statements");
+    if (m->jitter_ns > JITTER_MAX_NS)
+        cli_die(EXIT_USAGE, "--jitter: want up to 1h");
+    struct scenario *s = traced ? retrace_scenario(path, &m->recorded)
+                                : scenario_load_jittered(&f, path, m->jitter_ns);
     if (s == NULL)
         cli_fail(&f);
     machine_load_scenario(m, path, s, o);
+    if (traced && m->costs == NULL)
+        o->costs = &m->recorded;
     m->path = path;
 }
 
@@ -294,6 +337,10 @@ void machine_load_scenario(struct machine *m, const char *file, struct scenario 
     set_host(m, o);
     if (m->until_ns > 0)
         o->until_ns = m->until_ns;
+    o->warmup_ns = m->warmup_ns;
+    if (o->until_ns > 0 && o->warmup_ns >= o->until_ns)
+        cli_die(EXIT_USAGE, "--warmup: %s, and the run ends at %s", time_exact(o->warmup_ns),
+                time_exact(o->until_ns));
     set_seed(m, o);
     load_costs(m, o);
 }
@@ -330,6 +377,8 @@ const char *machine_line(const struct machine *m, const struct run_opts *o, char
     add_word(&l, "", m->file);
     if (o->host != NULL)
         add(&l, " --host %s%s", o->host->name, m->pin ? " --pin" : "");
+    if (m->sched != NULL)
+        add(&l, " --sched %s", m->sched);
     add(&l, " --profile %s", profile_name(o->profile.release));
     for (int i = 0; i < m->rules.count; i++)
         add_word(&l, " --rule ", m->rules.items[i]);
@@ -353,12 +402,18 @@ const char *machine_line(const struct machine *m, const struct run_opts *o, char
         add_word(&l, " --memory ", m->memory);
     if (o->port != PORT_AMD64)
         add(&l, " --port %s", cost_port_name((enum cost_port)o->port));
-    if (o->noise_permille > 0)
+    if (o->noise_permille == NOISE_MAX)
+        add(&l, " --noise on");
+    else if (o->noise_permille > 0)
         add(&l, " --noise %" PRIu32, o->noise_permille);
     if (o->ties_by_seed)
         add(&l, " --ties seed");
     if (o->until_ns > 0)
         add(&l, " --until %s", time_exact(o->until_ns));
+    if (o->warmup_ns > 0)
+        add(&l, " --warmup %s", time_exact(o->warmup_ns));
+    if (m->jitter_ns > 0)
+        add(&l, " --jitter %s", time_exact(m->jitter_ns));
     if (o->schedtrace_ns > 0)
         add(&l, " --schedtrace %s", time_exact(o->schedtrace_ns));
     if (o->scheddetail)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The program: finds the command, and what holds for all of them before an option is read. */
 #include "cli/cli.h"
 
 #include <signal.h>
@@ -9,36 +10,37 @@
 
 #include "sim/base/alloc.h"
 
-static const struct verb verbs[] = {
-#define VERB(fn, name, args, what, more) {name, args, what, more, fn},
-#include "cli/verbs.def"
-#undef VERB
+static const struct command commands[] = {
+#define COMMAND(fn, name, args, what, more) {name, args, what, more, fn},
+#include "cli/commands.def"
+#undef COMMAND
 };
-enum { VERBS = sizeof verbs / sizeof *verbs };
+enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_usage(FILE *to)
 {
-    fputs("usage: " GMPSIM_NAME " VERB [options] [arguments]\n\n"
+    fputs("usage: " GMPSIM_NAME " COMMAND [options] [arguments]\n\n"
           "The Go scheduler as a laboratory instrument: runs concurrent programs on a faithful\n"
           "copy of Go's scheduler in virtual time.\n\n",
           to);
-    for (int i = 0; i < VERBS; i++)
-        fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].what);
-    fputs("\n" GMPSIM_NAME " VERB --help explains a verb; --version prints the version.\n", to);
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].what);
+    fputs("\n" GMPSIM_NAME " COMMAND --help explains a command; --version prints the version.\n",
+          to);
 }
 
-static const struct verb *find(const char *name)
+static const struct command *find(const char *name)
 {
-    const char *names[VERBS + 1] = {NULL};
-    for (int i = 0; i < VERBS; i++) {
-        if (strcmp(verbs[i].name, name) == 0)
-            return &verbs[i];
-        names[i] = verbs[i].name;
+    const char *names[COMMANDS + 1] = {NULL};
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+        names[i] = commands[i].name;
     }
     const char *near = cli_nearest(name, names);
     if (near != NULL)
-        cli_die(EXIT_USAGE, "no verb '%s'; did you mean %s?", name, near);
-    cli_die(EXIT_USAGE, "no verb '%s'; " GMPSIM_NAME " --help lists them", name);
+        cli_die(EXIT_USAGE, "no command '%s'; did you mean %s?", name, near);
+    cli_die(EXIT_USAGE, "no command '%s'; " GMPSIM_NAME " --help lists them", name);
 }
 
 static int finish(int status)
@@ -67,7 +69,7 @@ int main(int argc, char **argv)
         return finish(EXIT_CLEAN);
     }
     if (*word == '-')
-        cli_die(EXIT_USAGE, "no option %s; a verb comes first (" GMPSIM_NAME " --help)", word);
-    const struct verb *v = find(word);
+        cli_die(EXIT_USAGE, "no option %s; a command comes first (" GMPSIM_NAME " --help)", word);
+    const struct command *v = find(word);
     return finish(v->run(v, argc - 1, argv + 1));
 }

@@ -76,6 +76,22 @@ const char *cli_nearest(const char *text, const char *const *candidates)
     return best;
 }
 
+int cli_choice(const char *what, const char *text, const char *const *candidates)
+{
+    char all[1000] = "";
+    size_t n = 0;
+    for (int i = 0; candidates[i] != NULL; i++) {
+        if (strcmp(candidates[i], text) == 0)
+            return i;
+        if (n < sizeof all)
+            n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", i > 0 ? ", " : "",
+                                  candidates[i]);
+    }
+    const char *near = cli_nearest(text, candidates);
+    cli_die(EXIT_USAGE, "%s '%s'; %s%s", what, text_line(text),
+            near != NULL ? "did you mean " : "there are ", near != NULL ? near : all);
+}
+
 /* ---- values ---- */
 
 bool parse_int(const char *text, int64_t *value)
@@ -182,7 +198,7 @@ const char *time_exact(int64_t ns)
 
 /* ---- help ---- */
 
-static void print_help(const struct verb *v, const struct opt *table)
+static void print_help(const struct command *v, const struct opt *table)
 {
     printf("usage: " GMPSIM_NAME " %s %s\n\n%s.\n\nOptions:\n", v->name, v->args, v->what);
     for (const struct opt *o = table; o->name != NULL; o++) {
@@ -227,7 +243,7 @@ static void set_value(const struct opt *o, const char *text)
     cli_die(EXIT_USAGE, "--%s: want %s, got '%s'", o->name, wants[o->kind], text);
 }
 
-static _Noreturn void unknown_option(const struct verb *v, const struct option *options,
+static _Noreturn void unknown_option(const struct command *v, const struct option *options,
                                      const char *word)
 {
     const char *names[OPTS_MAX + 1];
@@ -248,7 +264,7 @@ static _Noreturn void unknown_option(const struct verb *v, const struct option *
             v->name);
 }
 
-int opts_parse(const struct verb *v, const struct opt *table, int argc, char **argv)
+int opts_parse(const struct command *v, const struct opt *table, int argc, char **argv)
 {
     struct option options[OPTS_MAX + 1] = {{.name = "help", .val = 'h'}};
     const struct opt *out = NULL; /* -o is short for it */
@@ -276,7 +292,7 @@ int opts_parse(const struct verb *v, const struct opt *table, int argc, char **a
     return optind;
 }
 
-void opts_want(const struct verb *v, int argc, int first, int min, int max)
+void opts_want(const struct command *v, int argc, int first, int min, int max)
 {
     int got = argc - first;
     if (got >= min && got <= max)

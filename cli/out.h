@@ -2,6 +2,8 @@
 #ifndef GMPSIM_CLI_OUT_H
 #define GMPSIM_CLI_OUT_H
 
+/* What commands write to standard output: JSON, and text that others wrote. */
+
 #include <cjson/cJSON.h>
 
 #include "cli/cli.h"
@@ -10,5 +12,8 @@
 void out_json(cJSON *o);
 /* What a program printed or a file holds: byte by byte, but nothing that steers a terminal. */
 void out_foreign(FILE *to, const char *text, size_t size);
+/* Around what stands out: nothing where it would be seen as text (no terminal, NO_COLOR). */
+const char *out_bold(FILE *to);
+const char *out_plain(FILE *to);
 
 #endif

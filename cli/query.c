@@ -5,19 +5,14 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "cli/csv.h"
+#include "cli/db.h"
+#include "cli/trace_run.h"
 #include "cli/out.h"
 #include "sim/base/text.h"
 #include "store/store.h"
-
-static struct store *open_store(const char *path)
-{
-    struct failure f = {0};
-    struct store *s = store_open(&f, path, STORE_READ);
-    if (s == NULL)
-        cli_fail(&f);
-    return s;
-}
 
 static sqlite3_stmt *prepare(sqlite3 *db, const char *sql, const char **rest)
 {
@@ -38,22 +33,62 @@ static void done(sqlite3 *db, sqlite3_stmt *st)
 
 /* ---- query ---- */
 
-static void print_row(sqlite3_stmt *st)
+enum { LOOK_EVERY = 100000, TIMEOUT_S = 60, MEMORY_MAX = 1 << 30 };
+static const int64_t rows_max = 10000000, second = 1000000000;
+
+/* How long a query may take, and how much it may say: SQL can ask for what never ends. */
+struct bounds {
+    int64_t rows, timeout_ns, end_ns;
+    bool asked; /* for so many rows: there may be more */
+};
+
+static int64_t clock_ns(void)
 {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * second + t.tv_nsec;
+}
+
+static int is_over(void *arg)
+{
+    const struct bounds *b = arg;
+    return clock_ns() >= b->end_ns;
+}
+
+static void bound(sqlite3 *db, struct bounds *b)
+{
+    b->asked = b->rows > 0;
+    if (!b->asked)
+        b->rows = rows_max;
+    if (b->timeout_ns == 0)
+        b->timeout_ns = TIMEOUT_S * second;
+    b->end_ns = clock_ns() + b->timeout_ns;
+    sqlite3_hard_heap_limit64(MEMORY_MAX);
+    sqlite3_progress_handler(db, LOOK_EVERY, is_over, b);
+}
+
+enum query_form { QUERY_TSV, QUERY_CSV, QUERY_JSON };
+
+static void print_row(sqlite3_stmt *st, enum query_form form)
+{
+    enum text_form field = form == QUERY_CSV ? TEXT_CSV : TEXT_TSV;
     for (int i = 0; i < sqlite3_column_count(st); i++) {
         const char *text = (const char *)sqlite3_column_text(st, i);
-        fputs(i > 0 ? "\t" : "", stdout);
-        if (text != NULL)
-            text_put_n(stdout, TEXT_TSV, text, (size_t)sqlite3_column_bytes(st, i));
+        size_t size = (size_t)sqlite3_column_bytes(st, i);
+        fputs(i == 0 ? "" : form == QUERY_CSV ? "," : "\t", stdout);
+        if (text != NULL && form == QUERY_CSV && sqlite3_column_type(st, i) != SQLITE_TEXT)
+            fwrite(text, 1, size, stdout); /* a number is no formula, -1 neither */
+        else if (text != NULL)
+            text_put_n(stdout, field, text, size);
     }
     putchar('\n');
 }
 
-static void print_header(sqlite3_stmt *st)
+static void print_header(sqlite3_stmt *st, enum query_form form)
 {
     for (int i = 0; i < sqlite3_column_count(st); i++) {
-        fputs(i > 0 ? "\t" : "", stdout);
-        text_put(stdout, TEXT_TSV, sqlite3_column_name(st, i));
+        fputs(i == 0 ? "" : form == QUERY_CSV ? "," : "\t", stdout);
+        text_put(stdout, form == QUERY_CSV ? TEXT_CSV : TEXT_TSV, sqlite3_column_name(st, i));
     }
     putchar('\n');
 }
@@ -86,40 +121,57 @@ static void print_json_row(sqlite3_stmt *st, int64_t row)
     cJSON_Delete(o);
 }
 
-static int64_t print_rows(struct store *s, sqlite3_stmt *st, bool header, bool json, int64_t rows)
+static int64_t print_rows(struct store *s, sqlite3_stmt *st, bool header, enum query_form form,
+                          int64_t rows, const struct bounds *b)
 {
     int rc;
-    if (header && !json)
-        print_header(st);
+    if (header && form != QUERY_JSON)
+        print_header(st, form);
     while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-        if (json)
+        if (rows == b->rows && b->asked)
+            return rows;
+        if (rows == b->rows)
+            cli_die(EXIT_USAGE,
+                    "query: there are more than %" PRId64 " rows; --limit says how many", b->rows);
+        if (form == QUERY_JSON)
             print_json_row(st, rows);
         else
-            print_row(st);
+            print_row(st, form);
         rows++;
     }
+    if (rc == SQLITE_INTERRUPT)
+        cli_die(EXIT_USAGE, "query: not done after %s; --timeout says how long it may take",
+                time_exact(b->timeout_ns));
     if (rc != SQLITE_DONE)
         cli_die(EXIT_USAGE, "query: %s", sqlite3_errmsg(store_db(s)));
     return rows;
 }
 
-int verb_query(const struct verb *v, int argc, char **argv)
+int command_query(const struct command *v, int argc, char **argv)
 {
-    bool json = false, header = false;
+    bool json = false, csv = false, header = false;
+    struct bounds b = {0};
     const struct opt table[] = {
+        {"limit", "N", "so many rows at the most (default 10000000)", OPT_COUNT, &b.rows},
+        {"timeout", "TIME", "so long at the most (default 1m)", OPT_LENGTH, &b.timeout_ns},
         {"header", NULL, "names of the columns first", OPT_FLAG, &header},
+        {"csv", NULL, "as CSV, names of the columns first", OPT_FLAG, &csv},
         {"json", NULL, "a JSON array of an object per row, a row per line", OPT_FLAG, &json},
         {0},
     };
     int first = opts_parse(v, table, argc, argv);
     int64_t rows = 0;
     opts_want(v, argc, first, 2, 2);
-    struct store *s = open_store(argv[first]);
+    if (json && csv)
+        cli_die(EXIT_USAGE, "--json and --csv: one of them");
+    enum query_form form = json ? QUERY_JSON : csv ? QUERY_CSV : QUERY_TSV;
+    struct store *s = db_to_read(store_of(argv[first]));
+    bound(store_db(s), &b);
     for (const char *sql = argv[first + 1]; *sql != 0;) {
         sqlite3_stmt *st = prepare(store_db(s), sql, &sql);
         if (st == NULL)
             break; /* white space or a comment */
-        rows = print_rows(s, st, header, json, rows);
+        rows = print_rows(s, st, header || csv, form, rows, &b);
         sqlite3_finalize(st);
     }
     if (json)
@@ -185,10 +237,10 @@ static void differences(struct two *t, const char *title, const char *sql, bool 
 
 static void diff_settings(struct two *t)
 {
-    static const char *const columns[] = {"scenario",  "file",         "version",     "profile",
-                                          "rules",     "procs",        "cpus",        "quota_us",
-                                          "period_us", "seed",         "verdict",     "text",
-                                          "threads",   "nr_throttled", "runnable_max"};
+    static const char *const columns[] = {"scenario",  "file",         "version",      "profile",
+                                          "rules",     "procs",        "cpus",         "quota_us",
+                                          "period_us", "seed",         "verdict",      "text",
+                                          "threads",   "nr_throttled", "runnable_max", "host"};
     char sql[4096] = "";
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         size_t n = strlen(sql);
@@ -267,21 +319,25 @@ static void diff(struct two *t)
                 false);
 }
 
-int verb_diff(const struct verb *v, int argc, char **argv)
+int command_diff(const struct command *v, int argc, char **argv)
 {
     bool json = false;
+    struct csv_wish csv = {0};
     const struct opt table[] = {
+        CSV_OPTS(csv),
         {"json", NULL, "as JSON", OPT_FLAG, &json},
         {0},
     };
     char a[24] = "", b[24] = "";
     int first = opts_parse(v, table, argc, argv);
     opts_want(v, argc, first, 3, 3);
-    struct store *s = open_store(argv[first]);
+    json = csv_or_json(&csv, json, "differences");
+    struct store *s = db_to_read(argv[first]);
     struct two t = {.db = store_db(s)};
     t.a = run_argument(s, argv[first + 1]);
     t.b = run_argument(s, argv[first + 2]);
-    bool same = strcmp(fingerprint(&t, t.a, a, sizeof a), fingerprint(&t, t.b, b, sizeof b)) == 0;
+    bool same = strcmp(fingerprint(&t, t.a, a, sizeof a), fingerprint(&t, t.b, b, sizeof b)) == 0 &&
+                (a[0] != 0 || t.a == t.b); /* without one nobody can say */
     cJSON *o = json ? diff_json(&t, a, b, same) : NULL;
     if (!json)
         printf("run %" PRId64 " %s, run %" PRId64 " %s: %s\n", t.a, a, t.b, b,

@@ -3,60 +3,7 @@
 
 #include <string.h>
 
-#include "run/window.h"
-
-/* A sample per virtual millisecond at first; whenever there are many, the interval doubles. */
-enum { INTERVAL_NS = 1000000, SAMPLES_MAX = 16384, PS_PER_NS = 1000, RINGS_MAX = 64 };
-
-struct sampler {
-    struct store *db;
-    struct run *r;
-    uint64_t now_ps, interval_ps;
-    uint64_t before[PC_COUNT], area_before;
-    int count;
-};
-
-static int64_t sample_rings(struct sampler *s, int64_t time_ns, int32_t procs)
-{
-    int64_t sum = 0;
-    for (int32_t i = 0; i < procs; i++) {
-        struct look_p p;
-        look_p(i, &p);
-        int32_t length = (int32_t)p.ring + (p.runnext != 0);
-        sum += length;
-        if (procs <= RINGS_MAX)
-            store_add_ring(s->db, time_ns, i, length);
-    }
-    return sum;
-}
-
-static void sample(struct sampler *s)
-{
-    struct look_sched look;
-    uint64_t ps[PC_COUNT];
-    int64_t time_ns = (int64_t)(s->now_ps / PS_PER_NS);
-    look_sched(&look);
-    analysis_ps_until(&s->r->analysis, s->now_ps, ps);
-    struct analysis *a = &s->r->analysis;
-    struct store_sample out = {.time_ns = time_ns,
-                               .interval_ns = (int64_t)(s->interval_ps / PS_PER_NS),
-                               .runnable = (int64_t)a->runnable,
-                               .runnable_max = (int64_t)a->runnable_peak,
-                               .runnable_area = (int64_t)(a->runnable_area - s->area_before),
-                               .globrunq = look.globrunq,
-                               .ring = sample_rings(s, time_ns, look.procs),
-                               .idle_ps = look.npidle,
-                               .spinning_ms = look.nmspinning,
-                               .ms = look.nm};
-    for (int c = 0; c < PC_COUNT; c++)
-        out.p_ns[c] = (int64_t)((ps[c] - s->before[c]) / PS_PER_NS);
-    memcpy(s->before, ps, sizeof ps);
-    s->area_before = a->runnable_area;
-    a->runnable_peak = a->runnable;
-    store_add_sample(s->db, &out);
-    if (++s->count % SAMPLES_MAX == 0)
-        s->interval_ps *= 2;
-}
+#include "cli/sampler.h"
 
 static void to_outputs(void *arg, const struct event_rec *recs, size_t count)
 {
@@ -65,12 +12,15 @@ static void to_outputs(void *arg, const struct event_rec *recs, size_t count)
         store_sink(out->db, recs, count);
     if (out->jsonl != NULL)
         export_sink(out->jsonl, recs, count);
-    if (out->chrome != NULL)
-        export_sink(out->chrome, recs, count);
     if (out->gotrace != NULL)
         simtrace_sink(out->gotrace, recs, count);
     if (out->progress != NULL)
         progress_sink(out->progress, recs, count);
+}
+
+static void to_perfetto(void *arg, struct transitions *t)
+{
+    perfetto_listen(((struct outputs *)arg)->perfetto, t);
 }
 
 static int64_t begin(struct failure *f, const struct machine *m, const struct run_opts *o,
@@ -89,10 +39,13 @@ static int64_t begin(struct failure *f, const struct machine *m, const struct ru
                              .rules = rules,
                              .repeat = repeat,
                              .version = GMPSIM_VERSION,
+                             .host = o->host != NULL ? o->host->name : host_virt.name,
+                             .sched = machine_sched(o),
                              .procs = o->procs,
                              .cpus = o->cpus,
                              .quota_us = o->quota_us,
                              .period_us = o->period_us,
+                             .warmup_ns = o->warmup_ns,
                              .seed = o->seed,
                              .program = o->program,
                              .summary = summary};
@@ -105,19 +58,22 @@ bool run_recorded(struct failure *f, struct run *r, const struct machine *m,
     struct run_opts with = *o;
     if (out->db != NULL && (*id = begin(f, m, o, out->db, out->summary)) == 0)
         return false;
-    if (out->db != NULL || out->jsonl != NULL || out->chrome != NULL || out->gotrace != NULL ||
-        out->progress != NULL)
+    if (out->db != NULL || out->jsonl != NULL || out->gotrace != NULL || out->progress != NULL)
         with.sink = to_outputs;
+    with.moves = out->jsonl != NULL;
+    if (out->perfetto != NULL)
+        with.listen = to_perfetto;
     with.arg = out;
     if (out->db == NULL)
         return run_all(f, r, &with);
     if (!run_start(f, r, &with))
         return false;
-    struct sampler s = {.db = out->db, .r = r, .interval_ps = (uint64_t)INTERVAL_NS * PS_PER_NS};
-    for (s.now_ps = s.interval_ps; run_to(r, s.now_ps); s.now_ps += s.interval_ps)
-        sample(&s);
+    struct sampler s;
+    sampler_init(&s, out->db, &r->analysis);
+    for (uint64_t at = s.interval_ps; run_to(r, at); at = sampler_next(&s))
+        sample_world(&s, at);
     run_end(r);
-    s.now_ps = r->result.now_ps;
-    sample(&s);
+    if (sampler_wants_last(&s, r->result.now_ps))
+        sample_world(&s, r->result.now_ps);
     return true;
 }

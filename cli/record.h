@@ -8,13 +8,15 @@
 #include "cli/progress.h"
 #include "replay/simtrace.h"
 #include "store/export.h"
+#include "store/perfetto.h"
 #include "store/store.h"
 
 /* Where records go; all may be NULL. */
 struct outputs {
     struct store *db;
     bool summary; /* db: no rows per record */
-    struct export *jsonl, *chrome;
+    struct export *jsonl;
+    struct perfetto *perfetto;
     struct simtrace *gotrace;
     struct progress_run *progress;
 };

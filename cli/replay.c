@@ -5,16 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/finding.h"
+#include "cli/csv.h"
+#include "cli/finding_page.h"
+#include "cli/finding_step.h"
 #include "cli/machine.h"
 #include "cli/retrace.h"
+#include "replay/import.h"
 
-enum { SHRINK_RUNS = 50000 };
+enum { SHRINK_RUNS = 50000, ROWS_SHOWN = 400, FLIPS = 300 };
 
 struct kept_args {
-    const char *scenario, *out;
+    const char *scenario, *out, *perfetto;
     int64_t runs;
-    bool anyway, json;
+    bool anyway, json, explain, step, trace_ops;
 };
 
 /* A schedule, its scenario and its finding; dies of mistakes. */
@@ -34,7 +37,9 @@ static void kept_load(struct kept *k, const char *path, const struct kept_args *
     k->file = a->scenario != NULL ? a->scenario : schedule_scenario(&k->schedule);
     if (k->file == NULL)
         cli_die(EXIT_USAGE, "%s: names no scenario; --scenario FILE does", path);
-    k->scenario = scenario_load_file(&f, k->file);
+    const char *notes;
+    k->scenario = is_trace(k->file) ? import_load(&f, k->file, &notes)
+                                    : scenario_load_file(&f, k->file);
     if (k->scenario == NULL)
         cli_fail(&f);
     if (!finding_load(&f, &k->schedule, k->scenario, a->anyway, &k->finding))
@@ -61,6 +66,31 @@ static bool is_schedule(const char *path)
     return n == sizeof magic - 1 && memcmp(head, magic, n) == 0;
 }
 
+/* What the options ask for beyond the verdict. */
+static void look_closer(const struct kept *k, const struct kept_args *a, cJSON *json)
+{
+    struct failure f = {0};
+    struct history h;
+    bool page = a->explain || a->perfetto != NULL || a->out != NULL || a->step || json != NULL;
+    if (a->trace_ops)
+        finding_trace_ops(stdout, &k->finding);
+    if (!page)
+        return;
+    if (!history_make(&f, &k->finding, a->step ? 0 : FLIPS, &h))
+        cli_die(EXIT_INTERNAL, "%s", f.text);
+    if (json != NULL)
+        finding_page_json(json, &h, k->file);
+    else if (a->explain)
+        finding_page_tell(stdout, k->scenario, &h, k->file, ROWS_SHOWN);
+    if (a->perfetto != NULL)
+        finding_perfetto_file(a->perfetto, &k->finding, &h);
+    if (a->out != NULL)
+        finding_out(a->out, &k->finding, &h, NULL, k->file);
+    if (a->step)
+        finding_step(&h, k->file);
+    history_free(&h);
+}
+
 static int replay_schedule(const char *path, const struct kept_args *a)
 {
     static struct kept k;
@@ -77,12 +107,18 @@ static int replay_schedule(const char *path, const struct kept_args *a)
         cJSON_AddStringToObject(j, "text", v.text);
         cJSON_AddStringToObject(j, "recorded", then);
         cJSON_AddBoolToObject(j, "same", same);
+        if (v.kind == VERDICT_FINDING && a->explain)
+            look_closer(&k, a, j);
         out_json(j);
     } else {
         printf("%s: %s\n\n%s\n\n%s\n%s\n", k.scenario->name,
                v.kind == VERDICT_FINDING ? v.what : "nothing wrong", v.text,
                world_text(&k.finding.world),
                same ? "the same run as recorded" : "not the run that was recorded");
+        if (v.kind == VERDICT_FINDING) {
+            k.finding.verdict = v;
+            look_closer(&k, a, NULL);
+        }
     }
     kept_release(&k);
     if (!same && !a->anyway)
@@ -90,14 +126,23 @@ static int replay_schedule(const char *path, const struct kept_args *a)
     return v.kind == VERDICT_FINDING ? EXIT_FINDING : EXIT_CLEAN;
 }
 
-int verb_replay(const struct verb *v, int argc, char **argv)
+int command_replay(const struct command *v, int argc, char **argv)
 {
     struct kept_args a = {0};
     struct retrace_args t = {.event_ns = -1, .wake_ns = -1};
+    struct csv_wish csv = {0};
     const struct opt table[] = {
         {"scenario", "FILE", "the schedule's scenario (default: the one that it names)", OPT_TEXT,
          &a.scenario},
-        {"anyway", NULL, "although program, profile or simulator differ", OPT_FLAG, &a.anyway},
+        {"anyway", NULL, "although program, profile or simulator differ; worthless answers",
+         OPT_FLAG, &a.anyway},
+        {"explain", NULL, "of a schedule: the page of the finding", OPT_FLAG, &a.explain},
+        {"step", NULL, "of a schedule: turn by turn, forwards and backwards", OPT_FLAG, &a.step},
+        {"trace-ops", NULL, "of a schedule: every atomic operation, a column per M", OPT_FLAG,
+         &a.trace_ops},
+        {"perfetto", "FILE", "of a schedule: its turns for ui.perfetto.dev", OPT_TEXT, &a.perfetto},
+        {"out", "DIR", "of a schedule: all of it, as files in this folder", OPT_TEXT, &a.out},
+        CSV_OPTS(csv),
         {"json", NULL, "the result as JSON", OPT_FLAG, &a.json},
         MACHINE_OPTS(t.m),
         RETRACE_OPTS(t),
@@ -105,10 +150,14 @@ int verb_replay(const struct verb *v, int argc, char **argv)
     };
     int first = opts_parse(v, table, argc, argv);
     opts_want(v, argc, first, 1, 1);
+    a.json = csv_or_json(&csv, a.json, NULL);
     if (is_trace(argv[first])) {
-        if (a.scenario != NULL || a.anyway)
-            cli_die(EXIT_USAGE, "--scenario and --anyway are about a schedule, not a trace");
+        if (a.scenario != NULL || a.explain || a.step || a.trace_ops || a.perfetto != NULL ||
+            a.out != NULL)
+            cli_die(EXIT_USAGE, "--scenario, --explain, --step, --trace-ops, --perfetto and --out "
+                                "are about a schedule, not a trace");
         t.json = a.json;
+        t.anyway = a.anyway;
         return replay_trace(&t, argv[first]);
     }
     if (!is_schedule(argv[first]))
@@ -119,13 +168,16 @@ int verb_replay(const struct verb *v, int argc, char **argv)
         machine_is_said(&t.m))
         cli_die(EXIT_USAGE, "a schedule says on which machine it was made; options of the machine"
                             " are about a trace");
+    if (a.out != NULL)
+        finding_out_folder(a.out);
     return replay_schedule(argv[first], &a);
 }
 
-int verb_shrink(const struct verb *v, int argc, char **argv)
+int command_shrink(const struct command *v, int argc, char **argv)
 {
     static struct kept k;
     struct kept_args a = {.runs = SHRINK_RUNS};
+    struct csv_wish csv = {0};
     const struct opt table[] = {
         {"out", "FILE", "where the smaller schedule goes (default: the same file)", OPT_TEXT,
          &a.out},
@@ -133,6 +185,7 @@ int verb_shrink(const struct verb *v, int argc, char **argv)
         {"scenario", "FILE", "the scenario (default: the one that the schedule names)", OPT_TEXT,
          &a.scenario},
         {"anyway", NULL, "although program, profile or simulator differ", OPT_FLAG, &a.anyway},
+        CSV_OPTS(csv),
         {"json", NULL, "the result as JSON", OPT_FLAG, &a.json},
         {0},
     };
@@ -142,6 +195,7 @@ int verb_shrink(const struct verb *v, int argc, char **argv)
     struct verdict verdict;
     bool same = false;
     opts_want(v, argc, first, 1, 1);
+    a.json = csv_or_json(&csv, a.json, NULL);
     kept_load(&k, argv[first], &a);
     if (!finding_replay(&f, &k.finding, &verdict, &same))
         cli_die(EXIT_INTERNAL, "%s: %s", argv[first], f.text);

@@ -4,16 +4,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/out.h"
+#include "cli/report_tables.h"
+#include "cli/waitsfor.h"
 #include "run/judge.h"
 #include "sim/base/text.h"
 
-enum { GS_SHOWN = 20, PPM = 1000000, NAME_MIN = 24, NAME_MAX_COLUMNS = 48 };
-
-static const char *const counter_names[COUNTER_COUNT] = {
-#define COUNTER(name, what) #name,
-#include "model/counters.def"
-#undef COUNTER
-};
+enum { GS_SHOWN = 20 };
 
 static void complain(void *arg, const char *text)
 {
@@ -25,6 +22,10 @@ static void complain(void *arg, const char *text)
 void complaints_of(const struct scenario *s, const struct run_opts *o, const struct run_result *r,
                    struct complaints *c)
 {
+    if (r->warmup_ps > 0) { /* the file's numbers are about all of the run */
+        complaints_of_end(s, r, c);
+        return;
+    }
     c->text[0] = 0;
     c->count = 0;
     if (r->end == END_TIME && o->until_ns > 0 && s->expects == NULL && r->stranded == 0)
@@ -47,64 +48,21 @@ int report_status(const struct run_result *r, const struct complaints *c)
 
 /* ---- parts of the text ---- */
 
-/* Columns of the longest name, within bounds. */
-static int widest(int width, const char *name, int more)
+/* One table; nothing of one that is empty. */
+static void print_table(FILE *to, enum report_table which, const struct run_result *r, bool all)
 {
-    int columns = text_columns(name) + more;
-    if (columns > NAME_MAX_COLUMNS)
-        columns = NAME_MAX_COLUMNS;
-    return columns > width ? columns : width;
-}
-
-static void print_hist(FILE *to, int width, const char *name, struct hist *h)
-{
-    if (h->count == 0)
-        return;
-    fputs("  ", to);
-    text_cell(to, name, width);
-    fprintf(to, " %10" PRIu64 " %9s %9s %9s %9s %9s\n", h->count,
-            time_text(hist_percentile(h, PPM / 2)), time_text(hist_percentile(h, PPM / 10 * 9)),
-            time_text(hist_percentile(h, PPM / 100 * 99)),
-            time_text(hist_percentile(h, PPM / 1000 * 999)), time_text(h->max));
-}
-
-static void print_spans(FILE *to, const struct run_result *r)
-{
-    static const char life[] = ": life";
-    int width = NAME_MIN;
-    for (size_t i = 0; i < r->nspans; i++)
-        width = widest(width, r->spans[i].name, 0);
-    for (size_t i = 0; i < r->ngroups; i++)
-        width = widest(width, r->groups[i].name, (int)strlen(life));
-    fprintf(to, "\n%-*s %10s %9s %9s %9s %9s %9s\n", width + 2, "latency", "count", "p50", "p90",
-            "p99", "p99.9", "max");
-    for (size_t i = 0; i < r->nspans; i++)
-        print_hist(to, width, r->spans[i].name, r->spans[i].latency);
-    for (size_t i = 0; i < r->ngroups; i++) {
-        char name[300];
-        snprintf(name, sizeof name, "%s%s", text_cut(r->groups[i].name, width - (int)strlen(life)),
-                 life);
-        print_hist(to, width, name, r->groups[i].life);
+    struct sheet s;
+    report_table(&s, which, r, all);
+    if (sheet_rows(&s) > 0) {
+        fputc('\n', to);
+        sheet_print(to, &s);
     }
-    print_hist(to, width, "run-queue wait", r->runq_wait);
+    sheet_release(&s);
 }
 
-static void print_groups(FILE *to, const struct run_result *r)
+double report_runnable(const struct run_result *r)
 {
-    int width = NAME_MIN;
-    for (size_t i = 0; i < r->ngroups; i++)
-        width = widest(width, r->groups[i].name, 0);
-    fprintf(to, "\n%-*s %8s %8s %10s %10s %10s %10s\n", width + 2, "goroutines", "created", "ended",
-            "running", "runnable", "waiting", "syscall");
-    for (size_t i = 0; i < r->ngroups; i++) {
-        const struct run_group *g = &r->groups[i];
-        fputs("  ", to);
-        text_cell(to, g->name, width);
-        fprintf(
-            to, " %8" PRIu64 " %8" PRIu64 " %10s %10s %10s %10s\n", g->created, g->exited,
-            time_text((int64_t)(g->running_ps / 1000)), time_text((int64_t)(g->runnable_ps / 1000)),
-            time_text((int64_t)(g->waiting_ps / 1000)), time_text((int64_t)(g->syscall_ps / 1000)));
-    }
+    return run_seconds(r) > 0 ? (double)r->runnable_area / (run_seconds(r) * 1e9) : 0;
 }
 
 static void print_ps(FILE *to, const struct run_result *r)
@@ -119,52 +77,62 @@ static void print_ps(FILE *to, const struct run_result *r)
         if (r->p_ps[c] > 0)
             fprintf(to, "  %s %.1f%%", p_class_names[c],
                     100.0 * (double)r->p_ps[c] / (double)total);
-    fprintf(to, "\nrunnable goroutines: mean %.2f, max %" PRIu64 "\n",
-            r->now_ps > 0 ? (double)r->runnable_area / ((double)r->now_ps / 1000) : 0.0,
+    fprintf(to, "\nrunnable goroutines: mean %.2f, max %" PRIu64 "\n", report_runnable(r),
             r->runnable_max);
     fprintf(to, "a P idle beside a runnable goroutine: %s, at most %s at a time\n",
             time_text((int64_t)(r->beside.sum_ps / 1000)),
             time_text((int64_t)(r->beside.longest_ps / 1000)));
-    if (r->nr_periods > 0)
-        fprintf(to, "quota: nr_periods %" PRIu64 ", nr_throttled %" PRIu64 ", throttled %s\n",
-                r->nr_periods, r->nr_throttled, time_text((int64_t)(r->throttled_ps / 1000)));
 }
 
-static void print_counters(FILE *to, const struct run_result *r)
+/* Of the first ones; JSON has all. */
+static void print_p_cpu(FILE *to, const struct run_result *r)
 {
-    int shown = 0;
-    fputs("\ncounters\n", to);
-    for (int c = 0; c < COUNTER_COUNT; c++)
-        if (r->counters[c] > 0)
-            fprintf(to, "%s%-17s %10" PRIu64,
-                    shown++ % 3 == 0 ? (shown > 1 ? "\n  " : "  ") : "   ", counter_names[c],
-                    r->counters[c]);
-    fputc('\n', to);
+    enum { SHOWN = 16 };
+    if (r->p_cpu_ps == NULL)
+        return;
+    fputs("CPU time of", to);
+    for (int32_t i = 0; i < r->np_cpu && i < SHOWN; i++)
+        fprintf(to, "%s P%d %s", i > 0 ? "," : "", i, time_text((int64_t)(r->p_cpu_ps[i] / 1000)));
+    fprintf(to, "%s\n", r->np_cpu > SHOWN ? ", ..." : "");
+}
+
+static void print_counters(FILE *to, const struct run_result *r, bool all)
+{
+    print_table(to, RT_COUNTERS, r, all);
+    if (r->tallies_whole)
+        fputs("  (the warm-up is in them, and in the quota's numbers)\n", to);
+    if (!all)
+        fputs("  (--counters: all of them)\n", to);
 }
 
 static void print_left(FILE *to, const struct run_result *r)
 {
     if (r->ngs == 0 || (r->end == END_STOPPED && r->ngs == 1))
         return;
-    fprintf(to, "\nnot ended: %zu goroutines\n", r->ngs);
-    for (size_t i = 0; i < r->ngs && i < GS_SHOWN; i++) {
-        const struct run_g *g = &r->gs[i];
-        fprintf(to, "  goroutine %" PRIu64 " [%s] %s", g->goid,
-                text_line(g->is->reason[0] != 0 ? g->is->reason : g->is->status),
-                text_line(g->is->group));
-        if (g->is->line != 0)
-            fprintf(to, ", line %" PRIu32, g->is->line);
-        fputs(g->is->blocked ? "\n" : ", not blocked\n", to);
-    }
+    print_table(to, RT_NOT_ENDED, r, false);
     if (r->ngs > GS_SHOWN)
         fprintf(to, "  ... and %zu more\n", r->ngs - GS_SHOWN);
+}
+
+/* What is counted from when on. */
+static void print_warmup(FILE *to, const struct run_result *r)
+{
+    if (r->warmup_ps == 0)
+        return;
+    if (r->warmup_ps >= r->now_ps)
+        fprintf(to, "warm-up %s: the run was over before, nothing is left to count\n",
+                time_exact((int64_t)(r->warmup_ps / 1000)));
+    else
+        fprintf(to, "warm-up %s: what began before it is not counted; %s are\n",
+                time_exact((int64_t)(r->warmup_ps / 1000)),
+                time_text((int64_t)((r->now_ps - r->warmup_ps) / 1000)));
 }
 
 static void print_head(FILE *to, const struct machine *m, const struct run_opts *o,
                        const struct run_result *r, const struct complaints *c)
 {
-    fprintf(to, "%s: %s%s", text_line(m->scenario->name), run_verdict(r),
-            r->text[0] != 0 ? ": " : "");
+    fprintf(to, "%s%s: %s%s%s", out_bold(to), text_line(m->scenario->name), run_verdict(r),
+            out_plain(to), r->text[0] != 0 ? ": " : "");
     text_put(to, TEXT_LINES, r->text);
     fputc('\n', to);
     if (c->text[0] != 0) {
@@ -172,7 +140,7 @@ static void print_head(FILE *to, const struct machine *m, const struct run_opts 
         fputc('\n', to);
     }
     if (c->count == 0 && m->scenario->expects != NULL)
-        fputs("as expected\n", to);
+        fputs(r->warmup_ps > 0 ? "ended as expected\n" : "as expected\n", to);
     fprintf(to, "\nmakespan %s   profile %s   procs %d   ", time_text((int64_t)(r->now_ps / 1000)),
             profile_name(o->profile.release), r->procs);
     if (o->cpus > 0)
@@ -180,11 +148,13 @@ static void print_head(FILE *to, const struct machine *m, const struct run_opts 
     else
         fputs("cpus dedicated", to);
     if (o->host != NULL)
-        fprintf(to, "   host %s%s", o->host->name, m->pin ? ", pinned" : "");
+        fprintf(to, "   host %s%s, class %s", o->host->name, m->pin ? ", pinned" : "",
+                machine_sched(o));
     if (o->quota_us > 0)
         fprintf(to, "   quota %.4g CPUs (%s per %s)", (double)o->quota_us / (double)o->period_us,
                 time_exact(o->quota_us * 1000), time_exact(o->period_us * 1000));
     fprintf(to, "   seed %" PRIu64 "   threads %" PRIu32 "\n", o->seed, r->threads);
+    print_warmup(to, r);
 }
 
 /* Who takes locks or waits for others may meet them in an order that this run did not have. */
@@ -197,15 +167,23 @@ static bool meets_others(const struct program *p)
 }
 
 void report_text(FILE *to, const struct machine *m, const struct run_opts *o,
-                 const struct run_result *r, const struct complaints *c)
+                 const struct run_result *r, const struct complaints *c, bool counters,
+                 const struct waitsfor *waits)
 {
     char line[4096];
     print_head(to, m, o, r, c);
-    print_spans(to, r);
-    print_groups(to, r);
+    print_table(to, RT_LATENCY, r, false);
+    report_slow(to, r);
+    print_table(to, RT_GOROUTINES, r, false);
     print_ps(to, r);
-    print_counters(to, r);
+    print_p_cpu(to, r);
+    print_table(to, RT_QUOTA, r, false);
+    print_counters(to, r, counters);
     print_left(to, r);
+    if (waits != NULL) {
+        fputc('\n', to);
+        waitsfor_print(to, waits);
+    }
     fputc('\n', to);
     if (o->host == NULL)
         fprintf(to, "fingerprint %016" PRIx64 "\n", r->fingerprint);

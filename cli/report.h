@@ -20,8 +20,17 @@ void complaints_of_end(const struct scenario *s, const struct run_result *r, str
 /* Exit status of a run with these complaints. */
 int report_status(const struct run_result *r, const struct complaints *c);
 
+/* Where the time of the slow spans went. */
+void report_slow(FILE *to, const struct run_result *r);
+/* counters: all of them, not only those that matter. waits: NULL: nobody is stuck. */
+struct waitsfor;
 void report_text(FILE *to, const struct machine *m, const struct run_opts *o,
-                 const struct run_result *r, const struct complaints *c);
+                 const struct run_result *r, const struct complaints *c, bool counters,
+                 const struct waitsfor *waits);
+/* How many goroutines were runnable, the mean over time. */
+double report_runnable(const struct run_result *r);
+/* The spans by name: percentiles, and where the time went. */
+struct cJSON *report_spans_json(const struct run_result *r);
 struct cJSON *report_json(const struct machine *m, const struct run_opts *o,
                           const struct run_result *r, const struct complaints *c);
 

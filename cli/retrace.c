@@ -22,7 +22,7 @@ bool is_trace(const char *path)
     return trace_looks_like(head, n);
 }
 
-struct scenario *retrace_scenario(const char *path)
+struct scenario *retrace_scenario(const char *path, struct costs *costs)
 {
     struct failure f = {0};
     struct replay rp;
@@ -30,6 +30,7 @@ struct scenario *retrace_scenario(const char *path)
     if (!replay_open(&f, path, &o, &rp))
         cli_fail(&f);
     struct scenario *s = replay_take_scenario(&rp);
+    *costs = rp.costs;
     replay_close(&rp);
     return s;
 }
@@ -108,6 +109,11 @@ static void print_text(const struct retrace_args *a, const struct agreement *g,
     for (int i = 0; i < r->nnotes; i++)
         printf("note: %s\n", r->notes[i]);
     print_found(&a->rp);
+    if (a->rp.left_out > 0)
+        printf("  %" PRIu32
+               " channels are replayed as they were recorded: at the recorded settings the"
+               " program\n  does not come to its end otherwise\n",
+               a->rp.left_out);
     if (!g->finished)
         print_stuck(q);
     printf("\n%-24s %12s %12s\n", "", "recorded", "replayed");
@@ -133,8 +139,28 @@ static void add_pair(cJSON *j, const char *name, double was, double is)
     cJSON_AddNumberToObject(pair, "replayed", is);
 }
 
+static cJSON *trust_json(const struct trust *t)
+{
+    cJSON *j = cJSON_CreateObject(), *notes = cJSON_AddArrayToObject(j, "notes");
+    cJSON_AddNumberToObject(j, "self", t->self / 1000.0);
+    cJSON_AddNumberToObject(j, "range", t->range / 1000.0);
+    cJSON_AddNumberToObject(j, "order", t->order / 1000.0);
+    cJSON_AddNumberToObject(j, "early_share", t->early / 1000.0);
+    cJSON_AddNumberToObject(j, "outside", t->outside / 1000.0);
+    cJSON_AddNumberToObject(j, "net", t->net / 1000.0);
+    cJSON_AddNumberToObject(j, "locked", t->locked / 1000.0);
+    cJSON_AddNumberToObject(j, "tracer", t->tracer / 1000.0);
+    cJSON_AddNumberToObject(j, "hidden", t->hidden / 1000.0);
+    cJSON_AddNumberToObject(j, "gc", t->gc / 1000.0);
+    cJSON_AddBoolToObject(j, "worthless", t->worthless);
+    cJSON_AddStringToObject(j, "why", t->why);
+    for (int i = 0; i < t->nnotes; i++)
+        cJSON_AddItemToArray(notes, cJSON_CreateString(t->notes[i]));
+    return j;
+}
+
 static void print_json(const struct retrace_args *a, const struct agreement *g,
-                       const struct run_result *q)
+                       const struct run_result *q, const struct trust *t)
 {
     cJSON *j = cJSON_CreateObject(), *passes = cJSON_AddObjectToObject(j, "concluded");
     cJSON_AddStringToObject(j, "trace", a->m.file);
@@ -154,30 +180,95 @@ static void print_json(const struct retrace_args *a, const struct agreement *g,
     add_pair(j, "wait_p99_ns", (double)g->wait_p99[0], (double)g->wait_p99[1]);
     add_pair(j, "wait_sum_ns", (double)g->wait_sum[0], (double)g->wait_sum[1]);
     add_pair(j, "starts", (double)g->starts[0], (double)g->starts[1]);
+    cJSON_AddNumberToObject(j, "deep", (double)a->rp.rec->deep);
+    cJSON_AddNumberToObject(j, "left_out", a->rp.left_out);
     cJSON_AddNumberToObject(j, "tokens", (double)g->tokens);
     cJSON_AddNumberToObject(j, "early", (double)g->early);
+    cJSON_AddItemToObject(j, "trust", trust_json(t));
     out_json(j);
+}
+
+/* ---- trust ---- */
+
+/* At the recorded settings. */
+static void agree(struct replay *rp, const struct scenario *s, struct agreement *g)
+{
+    static struct run r;
+    struct failure f = {0};
+    struct run_opts o;
+    if (!run_opts_of(&f, s, 0, &o))
+        cli_fail(&f);
+    o.costs = &rp->costs;
+    if (!run_all(&f, &r, &o))
+        cli_fail(&f);
+    validate(rp, &o, &r.result, g);
+    run_free(&r);
+}
+
+static void print_trust(FILE *to, const struct trust *t)
+{
+    fprintf(to,
+            "\nthe answer is within %d.%d %% nine times of ten (at the recorded settings the "
+            "replay is off by %+.1f %%)\n",
+            t->range / 10, t->range % 10, t->self / 10.0);
+    for (int i = 0; i < t->nnotes; i++)
+        fprintf(to, "  - %s\n", t->notes[i]);
+    if (t->worthless)
+        fprintf(to, "worthless: %s\n", t->why);
+}
+
+_Noreturn static void refuse(const struct trust *t)
+{
+    cli_die(EXIT_USAGE, "an answer would be worthless: %s; --anyway gives it", t->why);
+}
+
+void retrace_trust(const char *path, bool raised, bool anyway)
+{
+    struct failure f = {0};
+    struct replay rp;
+    struct replay_opts o = {.event_ns = -1, .wake_ns = -1};
+    struct agreement g;
+    struct trust t;
+    if (!is_trace(path))
+        return;
+    if (!replay_open(&f, path, &o, &rp))
+        cli_fail(&f);
+    agree(&rp, rp.scenario, &g);
+    trust_of(&rp, &g, &g, raised ? INT32_MAX : rp.rec->procs, /*other*/ true, &t);
+    if (t.worthless && !anyway)
+        refuse(&t);
+    print_trust(stderr, &t);
+    replay_close(&rp);
 }
 
 int replay_trace(struct retrace_args *a, const char *path)
 {
     static struct run r;
     struct failure f = {0};
-    struct agreement g;
+    struct agreement g, base;
+    struct trust t;
     struct replay_opts o = {.window = a->window,
                             .off = passes_of(a->without),
                             .event_ns = a->event_ns,
                             .wake_ns = a->wake_ns};
     if (!replay_open(&f, path, &o, &a->rp))
         cli_fail(&f);
+    agree(&a->rp, a->rp.scenario, &base);
     machine_load_scenario(&a->m, path, replay_take_scenario(&a->rp), &a->o);
+    if (a->o.costs == NULL)
+        a->o.costs = &a->rp.costs;
     if (!run_all(&f, &r, &a->o))
         cli_fail(&f);
     validate(&a->rp, &a->o, &r.result, &g);
-    if (a->json)
-        print_json(a, &g, &r.result);
-    else
+    trust_of(&a->rp, &base, &g, a->o.procs, machine_is_said(&a->m), &t);
+    if (t.worthless && t.other && !a->anyway)
+        refuse(&t);
+    if (a->json) {
+        print_json(a, &g, &r.result, &t);
+    } else {
         print_text(a, &g, &r.result);
+        print_trust(stdout, &t);
+    }
     run_free(&r);
     machine_release_all(&a->m);
     replay_close(&a->rp);

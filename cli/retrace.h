@@ -6,6 +6,7 @@
 
 #include "cli/machine.h"
 #include "replay/replay.h"
+#include "replay/trust.h"
 
 struct retrace_args {
     struct machine m;
@@ -13,7 +14,7 @@ struct retrace_args {
     struct replay rp;
     const char *window, *without;
     int64_t event_ns, wake_ns;
-    bool json;
+    bool json, anyway;
 };
 
 /* Lines for an option table, behind those of the machine. */
@@ -30,8 +31,13 @@ struct retrace_args {
 
 /* By its first bytes. */
 bool is_trace(const char *path);
-/* A trace as a scenario, with every conclusion; dies of mistakes. */
-struct scenario *retrace_scenario(const char *path);
+/* A trace as a scenario, with every conclusion; dies of mistakes. *costs: those of the machine that
+ * it was recorded on, as far as they are known. */
+struct scenario *retrace_scenario(const char *path, struct costs *costs);
 int replay_trace(struct retrace_args *a, const char *path);
+
+/* For a grid of settings, if the file is a trace: says on standard error what answers about it
+ * stand on; dies if they would be worthless, unless anyway. */
+void retrace_trust(const char *path, bool raised, bool anyway);
 
 #endif

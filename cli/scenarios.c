@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/csv.h"
 #include "cli/check.h"
 #include "cli/library.h"
 #include "cli/out.h"
@@ -207,43 +208,51 @@ static int language(char **words, int count, bool json)
     return EXIT_CLEAN;
 }
 
-/* ---- the verb ---- */
+/* ---- the command ---- */
 
-static int which_word(const char *const *words, const char *word)
+static int check(const struct library *l, int64_t repeat, bool json, const char *part,
+                 const char *journal)
 {
-    for (int i = 0; words[i] != NULL; i++)
-        if (strcmp(words[i], word) == 0)
-            return i;
-    const char *near = cli_nearest(word, words);
-    cli_die(EXIT_USAGE, "scenarios: no '%s'; %s%s", word,
-            near != NULL ? "did you mean " : "there are list, show, check, gen-go and language",
-            near != NULL ? near : "");
+    if (part == NULL && journal == NULL)
+        return scenarios_check(l->paths, l->count, repeat, json);
+    if (part == NULL || journal == NULL || json)
+        cli_die(EXIT_USAGE, "check: --shard and --journal come together, and without --json and"
+                            " --csv, which gmpsim merge has");
+    struct shard shard = shard_of(part);
+    return scenarios_check_part(l->paths, l->count, repeat, &shard, journal);
 }
 
-int verb_scenarios(const struct verb *v, int argc, char **argv)
+int command_scenarios(const struct command *v, int argc, char **argv)
 {
     enum { LIST, SHOW, CHECK, GEN_GO, LANGUAGE };
     static const char *const words[] = {"list", "show", "check", "gen-go", "language", NULL};
     int64_t repeat = 1;
+    const char *shard = NULL, *journal = NULL;
     bool json = false;
+    struct csv_wish csv = {0};
     const struct opt table[] = {
+        {"shard", "I/N", "check: only part I of N, or auto; with --journal", OPT_TEXT, &shard},
+        {"journal", "FILE", "... keeps what is done there, and goes on from what it has", OPT_TEXT,
+         &journal},
         {"repeat", "N", "check: so many times each, with the same fingerprint", OPT_COUNT, &repeat},
+        CSV_OPTS(csv),
         {"json", NULL, "as JSON", OPT_FLAG, &json},
         {0},
     };
     int first = opts_parse(v, table, argc, argv), status = EXIT_CLEAN;
     opts_want(v, argc, first, 1, 1 << 20);
     struct library l = {0};
-    int which = which_word(words, argv[first]);
+    int which = cli_choice("scenarios: no", argv[first], words);
     if ((which == SHOW || which == GEN_GO) && argc == first + 1)
         cli_die(EXIT_USAGE, "scenarios %s: which file?", words[which]);
+    json = csv_or_json(&csv, json, which == CHECK ? "results" : NULL);
     if (which == LANGUAGE)
         return language(argv + first + 1, argc - first - 1, json);
     library_collect(&l, argv + first + 1, argc - first - 1);
     switch (which) {
     case LIST: status = list(&l, json); break;
     case SHOW: status = show(&l, json); break;
-    case CHECK: status = scenarios_check(l.paths, l.count, repeat, json); break;
+    case CHECK: status = check(&l, repeat, json, shard, journal); break;
     case GEN_GO: status = gen_go(&l, json); break;
     }
     library_release(&l);

@@ -14,7 +14,7 @@ static bool env_number(const char *name, int64_t *v)
     return text != NULL && parse_int(text, v);
 }
 
-/* Who says which part this is, and how many there are. */
+/* Tries each scheduler's variables; false: none says which part this is, and of how many. */
 static bool from_environment(struct shard *s)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Backwards is forwards from the beginning: the run is the same. A place in it is how much of it
- * was heard, operations and records together. */
+/* A step backwards is a run from the beginning up to the stop before: the run is the same. A place
+ * in it is how many operations and records were heard up to there. */
 #include "cli/step.h"
 
 #include <inttypes.h>

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/csv.h"
 #include "cli/library.h"
 #include "cli/machine.h"
 #include "cli/out.h"
@@ -124,7 +125,7 @@ static void check_conserved(const struct run_opts *o, const struct run *r, const
     complain(t, text);
 }
 
-/* It ended at its limit for want of a CPU, which is no finding. */
+/* The run ended at its limit for want of a CPU, which is no finding. */
 static bool is_starved(const struct run_result *q)
 {
     return q->end == END_TIME && q->cpu_ps < q->now_ps / 100 * STARVED_PERCENT;
@@ -283,9 +284,10 @@ static void summary_json(const struct stress *s, cJSON *findings)
     out_json(o);
 }
 
-int verb_stress(const struct verb *v, int argc, char **argv)
+int command_stress(const struct command *v, int argc, char **argv)
 {
     struct stress s = {.for_ns = 10 * SECOND};
+    struct csv_wish csv = {0};
     const struct opt table[] = {
         {"for", "TIME", "how long (default 10s)", OPT_LENGTH, &s.for_ns},
         {"runs", "N", "... or how many runs", OPT_COUNT, &s.runs_max},
@@ -300,10 +302,12 @@ int verb_stress(const struct verb *v, int argc, char **argv)
         {"until", "TIME", "of one run (default: the file's, or 1m)", OPT_LENGTH, &s.until_ns},
         {"strict", NULL, "runs that had too little of the machine: exit status 4", OPT_FLAG,
          &s.strict},
+        CSV_OPTS(csv),
         {"json", NULL, "as JSON", OPT_FLAG, &s.json},
         {0},
     };
     int first = opts_parse(v, table, argc, argv);
+    s.json = csv_or_json(&csv, s.json, "findings");
     if (s.procs > PROCS_MAX)
         cli_die(EXIT_USAGE, "--procs: want 1 to %d, got %" PRId64, PROCS_MAX, s.procs);
     library_collect(&s.files, argv + first, argc - first);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gmpsim trace: what a recorded Go execution trace says. */
+#include "cli/csv.h"
 #include "cli/trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/db.h"
+#include "cli/trace_run.h"
 #include "sim/base/alloc.h"
 #include "sim/base/text.h"
 
@@ -53,10 +56,7 @@ uint32_t *trace_goroutines(const struct totals *t, size_t max, size_t *count)
     for (uint32_t i = 0; i < t->goroutines; i++) {
         if (totals_goroutine(t, i) == NULL)
             continue;
-        if (n == room) {
-            room = room ? room * 2 : 1024;
-            list = x_grow(list, room * sizeof *list);
-        }
+        X_ROOM(list, n, room, 1024);
         list[n++] = i;
     }
     sorting = t;
@@ -79,43 +79,69 @@ static void look_ahead(const char *path, struct totals *t)
     trace_close(first);
 }
 
-static int info(const char *path, bool strict, bool json, int64_t rows)
+struct info_args {
+    const char *path, *db, *explain;
+    bool strict, json;
+    int64_t rows, db_wait_ns;
+};
+
+static int64_t account(const struct info_args *i, struct account *a)
+{
+    struct trace_file file = {i->path, i->strict};
+    struct store *db = i->db != NULL ? db_to_write(i->db, i->db_wait_ns) : NULL;
+    int64_t run = trace_account(a, &file, db);
+    store_close(db);
+    return run;
+}
+
+static int info(const struct info_args *i)
 {
     static struct totals t;
+    static struct account a;
+    const char *path = i->path;
     struct failure f = {.code = E_OK};
-    struct trace *trace = trace_open_or_die(path, strict);
+    bool again = strcmp(path, "-") != 0 || i->db != NULL;
+    if (i->explain != NULL) {
+        trace_explain(&(struct trace_file){path, i->strict}, i->explain);
+        return EXIT_CLEAN;
+    }
+    struct trace *trace = trace_open_or_die(path, i->strict);
     totals_init(&t, trace);
     look_ahead(path, &t);
     trace_done_or_die(path, trace_each(trace, &f, totals_feed, &t), &f);
     totals_end(&t);
-    (json ? trace_info_json : trace_info_text)(trace, path, &t, rows);
+    int64_t run = again ? account(i, &a) : 0;
+    (i->json ? trace_info_json : trace_info_text)(trace, path, &t, i->rows,
+                                                  again ? &a.result : NULL);
+    if (run != 0 && !i->json)
+        printf("\nrecorded: run %" PRId64 " in %s\n", run, text_line(i->db));
+    if (again)
+        account_close(&a);
     totals_release(&t);
     trace_close(trace);
     return EXIT_CLEAN;
 }
 
-/* ---- the verb ---- */
+/* ---- the command ---- */
 
-static int which_word(const char *const *words, const char *word)
+int command_trace(const struct command *v, int argc, char **argv)
 {
-    for (int i = 0; words[i] != NULL; i++)
-        if (strcmp(words[i], word) == 0)
-            return i;
-    const char *near = cli_nearest(word, words);
-    cli_die(EXIT_USAGE, "trace: no word '%s'%s%s%s", text_line(word),
-            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-}
-
-int verb_trace(const struct verb *v, int argc, char **argv)
-{
-    enum { INFO, EXPORT, CUT };
-    static const char *const words[] = {"info", "export", "cut", NULL};
+    enum { INFO, EXPORT, CUT, IMPORT };
+    static const char *const words[] = {"info", "export", "cut", "import", NULL};
     static struct trace_words w = {.period_ns = 1000000};
-    int64_t rows = 10;
-    bool json = false;
+    struct info_args in = {.rows = 10};
+    bool explore = false;
+    struct csv_wish table_wish = {0};
     const struct opt table[] = {
-        {"json", NULL, "info: as JSON", OPT_FLAG, &json},
-        {"rows", "N", "info: rows of each list (10; JSON: 10000)", OPT_COUNT, &rows},
+        {"json", NULL, "info: as JSON", OPT_FLAG, &in.json},
+        {"table", "NAME", "info: this table of the JSON document, as CSV", OPT_TEXT,
+         &table_wish.table},
+        {"rows", "N", "info: rows of each list (10; JSON: 10000)", OPT_COUNT, &in.rows},
+        {"db", "FILE", "info: also a run of this SQLite file (docs/store.md)", OPT_TEXT, &in.db},
+        DB_WAIT_OPT(in.db_wait_ns),
+        {"explain", "WHAT",
+         "info: only the waits of the slowest task or region, or of goroutine g17", OPT_TEXT,
+         &in.explain},
         {"strict", NULL, "refuse an incomplete last generation", OPT_FLAG, &w.strict},
         {"perfetto", "FILE", "export: for ui.perfetto.dev", OPT_TEXT, &w.perfetto},
         {"csv", "FILE", "export: a line per change of a goroutine", OPT_TEXT, &w.csv},
@@ -125,7 +151,8 @@ int verb_trace(const struct verb *v, int argc, char **argv)
          &w.period_ns},
         {"from", "TIME", "cut: from here on, since the beginning", OPT_TIME, &w.from_ns},
         {"to", "TIME", "cut: up to here", OPT_LENGTH, &w.to_ns},
-        {"out", "FILE", "cut: the new trace", OPT_TEXT, &w.out},
+        {"out", "FILE", "cut: the new trace; import: the scenario", OPT_TEXT, &w.out},
+        {"explore", NULL, "import: as explore searches it, without times", OPT_FLAG, &explore},
         {"anonymize", NULL, "cut: names of functions, files, tasks, logs become numbers", OPT_FLAG,
          &w.anonymize},
         {"header", "N", "cut: write go 1.N trace: 22, 23, 25 or 26 (23)", OPT_COUNT, &w.version},
@@ -133,11 +160,18 @@ int verb_trace(const struct verb *v, int argc, char **argv)
     };
     int first = opts_parse(v, table, argc, argv);
     opts_want(v, argc, first, 2, 2);
-    int which = which_word(words, argv[first]);
+    int which = cli_choice("trace: no", argv[first], words);
     const char *path = argv[first + 1];
     if (which == EXPORT)
         return trace_export(path, &w);
     if (which == CUT)
         return trace_cut(path, &w);
-    return info(path, w.strict, json, json && rows == 10 ? 10000 : rows);
+    if (which == IMPORT)
+        return trace_import(path, w.out, explore);
+    in.path = path;
+    in.strict = w.strict;
+    in.json = csv_or_json(&table_wish, in.json, NULL);
+    if (in.json && in.rows == 10)
+        in.rows = 10000;
+    return info(&in);
 }

@@ -2,7 +2,7 @@
 #ifndef GMPSIM_CLI_TRACE_H
 #define GMPSIM_CLI_TRACE_H
 
-/* gmpsim trace: what its words share. */
+/* gmpsim trace: what info, export, cut and import share. */
 
 #include "cli/cli.h"
 #include "replay/totals.h"
@@ -16,8 +16,11 @@ const char *trace_name_of(const struct totals *t, uint32_t string);
 /* Indices of goroutines that are kept, most time not waiting first; at most max. From malloc. */
 uint32_t *trace_goroutines(const struct totals *t, size_t max, size_t *count);
 
-void trace_info_text(const struct trace *trace, const char *path, struct totals *t, int64_t rows);
-void trace_info_json(const struct trace *trace, const char *path, struct totals *t, int64_t rows);
+/* q: where the time of its tasks and regions went; NULL: not known, the trace was no file. */
+void trace_info_text(const struct trace *trace, const char *path, struct totals *t, int64_t rows,
+                     const struct run_result *q);
+void trace_info_json(const struct trace *trace, const char *path, struct totals *t, int64_t rows,
+                     const struct run_result *q);
 
 struct trace_words {
     const char *perfetto, *csv, *jsonl, *schedtrace; /* files; "-" is standard output */
@@ -29,6 +32,8 @@ struct trace_words {
 };
 
 int trace_export(const char *path, const struct trace_words *w);
+/* out NULL: standard output. */
+int trace_import(const char *path, const char *out, bool explore);
 int trace_cut(const char *path, const struct trace_words *w);
 
 #endif

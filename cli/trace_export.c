@@ -6,18 +6,17 @@
 #include <string.h>
 
 #include "cli/trace.h"
+#include "cli/trace_run.h"
 #include "replay/cut.h"
 #include "sim/base/alloc.h"
 #include "sim/base/text.h"
-
-enum { PID_PS = 1, PID_REGIONS = 2, PID_WORLD = 3 };
+#include "store/perfetto.h"
 
 /* What the formats need to know of a goroutine: by index. */
 struct known {
     uint32_t name; /* the outermost function of its first stack */
     uint8_t state;
     int64_t since;
-    uint64_t p; /* where it runs */
 };
 
 struct out {
@@ -28,7 +27,6 @@ struct out {
     struct known *gs;
     size_t ngs;
     int64_t start;
-    uint64_t records;
     /* schedtrace: */
     int64_t next_line;
     uint64_t procs, runnable, running_ps, known_ps, threads;
@@ -179,100 +177,6 @@ static void put_csv(struct out *o, const struct trace_event *e)
     }
 }
 
-/* ---- Chrome JSON ---- */
-
-static void chrome_begin(struct out *o, const char *ph, int pid, uint64_t tid, int64_t time)
-{
-    fprintf(o->to, "%s{\"ph\":\"%s\",\"pid\":%d,\"tid\":%" PRIu64 ",\"ts\":%" PRId64 ".%03d",
-            o->records++ > 0 ? ",\n" : "\n", ph, pid, tid, (time - o->start) / 1000,
-            (int)((time - o->start) % 1000));
-}
-
-static void chrome_name(struct out *o, uint32_t string)
-{
-    fputs(",\"name\":", o->to);
-    put_text(o, TEXT_JSON, string);
-}
-
-static void chrome_process(struct out *o, int pid, const char *name)
-{
-    chrome_begin(o, "M", pid, 0, o->start);
-    fprintf(o->to, ",\"name\":\"process_name\",\"args\":{\"name\":\"%s\"}}", name);
-}
-
-static void chrome_runnable(struct out *o, int64_t time, int delta)
-{
-    o->runnable += (uint64_t)(int64_t)delta;
-    chrome_begin(o, "C", PID_PS, 0, time);
-    fprintf(o->to, ",\"name\":\"runnable\",\"args\":{\"goroutines\":%" PRIu64 "}}", o->runnable);
-}
-
-static void chrome_ran(struct out *o, const struct trace_event *e, const struct known *k)
-{
-    chrome_begin(o, "X", PID_PS, k->p, k->since);
-    fprintf(o->to, ",\"dur\":%" PRId64 ".%03d", (e->time - k->since) / 1000,
-            (int)((e->time - k->since) % 1000));
-    chrome_name(o, k->name);
-    fprintf(o->to, ",\"args\":{\"g\":%" PRIu64 ",\"then\":\"%s\",\"reason\":", e->id,
-            trace_state_name(e->to));
-    put_text(o, TEXT_JSON, e->name);
-    fputs("}}", o->to);
-}
-
-static void chrome_g(struct out *o, const struct trace_event *e)
-{
-    struct known *k = known_of(o, e->idx);
-    if (e->from == e->to)
-        return;
-    if (e->from == TRACE_RUNNING && k->p != TRACE_NONE)
-        chrome_ran(o, e, k);
-    if (e->from == TRACE_RUNNABLE)
-        chrome_runnable(o, e->time, -1);
-    if (e->to == TRACE_RUNNABLE)
-        chrome_runnable(o, e->time, 1);
-}
-
-static void put_chrome(struct out *o, const struct trace_event *e)
-{
-    bool begin = e->kind == TRACE_RANGE_BEGIN || e->kind == TRACE_RANGE_ACTIVE ||
-                 e->kind == TRACE_REGION_BEGIN || e->kind == TRACE_TASK_BEGIN;
-    switch ((enum trace_kind)e->kind) {
-    case TRACE_G: chrome_g(o, e); break;
-    case TRACE_REGION_BEGIN:
-    case TRACE_REGION_END:
-        chrome_begin(o, begin ? "B" : "E", PID_REGIONS, e->g, e->time);
-        chrome_name(o, e->name);
-        fputs("}", o->to);
-        break;
-    case TRACE_TASK_BEGIN:
-    case TRACE_TASK_END:
-        chrome_begin(o, begin ? "b" : "e", PID_REGIONS, 0, e->time);
-        chrome_name(o, e->name);
-        fprintf(o->to, ",\"cat\":\"task\",\"id\":%" PRIu64 "}", e->id);
-        break;
-    case TRACE_RANGE_BEGIN:
-    case TRACE_RANGE_ACTIVE:
-    case TRACE_RANGE_END:
-        chrome_begin(o, begin ? "b" : "e", PID_WORLD, 0, e->time);
-        chrome_name(o, e->name);
-        fprintf(o->to, ",\"cat\":\"range\",\"id\":%" PRId64 "}", (int64_t)e->id);
-        break;
-    case TRACE_METRIC:
-        chrome_begin(o, "C", PID_WORLD, 0, e->time);
-        chrome_name(o, e->name);
-        fprintf(o->to, ",\"args\":{\"value\":%" PRIu64 "}}", e->value);
-        break;
-    case TRACE_LOG:
-        chrome_begin(o, "i", PID_REGIONS, e->g, e->time);
-        chrome_name(o, e->name);
-        fputs(",\"s\":\"t\",\"args\":{\"text\":", o->to);
-        put_text(o, TEXT_JSON, e->text);
-        fputs("}}", o->to);
-        break;
-    default: break;
-    }
-}
-
 /* ---- schedtrace ---- */
 
 static void sched_lines(struct out *o, int64_t time)
@@ -328,15 +232,12 @@ static void put_event(struct out *o, const struct trace_event *e)
         put_jsonl(o, e);
     else if (o->w->csv != NULL)
         put_csv(o, e);
-    else if (o->w->perfetto != NULL)
-        put_chrome(o, e);
     else
         put_sched(o, e);
     if (k == NULL || e->from == e->to)
         return;
     k->state = e->to;
     k->since = e->from == TRACE_UNDETERMINED ? o->start : e->time;
-    k->p = e->to == TRACE_RUNNING ? e->p : TRACE_NONE;
 }
 
 static void sink(void *arg, const struct trace_event *evs, size_t count)
@@ -347,11 +248,6 @@ static void sink(void *arg, const struct trace_event *evs, size_t count)
             put_event(o, &evs[i]);
         } else if (evs[i].id == 1) {
             o->start = o->next_line = evs[i].time;
-            if (o->w->perfetto != NULL) {
-                chrome_process(o, PID_PS, "Ps");
-                chrome_process(o, PID_REGIONS, "regions and tasks");
-                chrome_process(o, PID_WORLD, "collector and world");
-            }
         }
     }
 }
@@ -362,16 +258,12 @@ static void open_out(struct out *o, const char *path)
     o->to = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
     if (o->to == NULL)
         cli_die(EXIT_USAGE, "%s: %s", text_line(path), strerror(errno));
-    if (o->w->perfetto != NULL)
-        fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", o->to);
     if (o->w->csv != NULL)
         fputs("time_ns,g,name,from,to,reason,duration_ns,m,p,func,file,line\n", o->to);
 }
 
 static void close_out(struct out *o)
 {
-    if (o->w->perfetto != NULL)
-        fputs("\n]}\n", o->to);
     bool ok = fflush(o->to) == 0 && !ferror(o->to);
     if (o->to != stdout && fclose(o->to) != 0)
         ok = false;
@@ -382,38 +274,66 @@ static void close_out(struct out *o)
     map_release(&o->ps);
 }
 
-static void notes(const struct trace *t)
+static void notes(const struct trace_info *info)
 {
-    const struct trace_info *info = trace_info_of(t);
     for (int i = 0; i < info->nnotes; i++)
         fprintf(stderr, GMPSIM_NAME ": note: %s\n", text_line(info->notes[i]));
 }
 
+static void export_one(const char *path, const char *file, const struct trace_words *w)
+{
+    struct failure f = {.code = E_OK};
+    struct trace *t = trace_open_or_die(path, w->strict);
+    struct out o = {.t = t, .w = w};
+    open_out(&o, file);
+    trace_done_or_die(path, trace_each(t, &f, sink, &o), &f);
+    close_out(&o);
+    notes(trace_info_of(t));
+    trace_close(t);
+}
+
+/* The timeline comes from transitions, as a simulated run's does. */
+static void export_timeline(const char *path, const struct trace_words *w)
+{
+    struct failure f = {.code = E_OK};
+    struct trace_file opening = {path, w->strict};
+    struct transitions t;
+    if (strcmp(path, "-") == 0)
+        cli_die(EXIT_USAGE, "trace export --perfetto: the trace is read twice: want a file");
+    struct tracks *k = tracks_open(&f, trace_file_open, &opening);
+    if (k == NULL)
+        cli_fail(&f);
+    struct perfetto *out = perfetto_open(&f, w->perfetto);
+    if (out == NULL)
+        cli_fail(&f);
+    transitions_init(&t, tracks_names(k), 0);
+    perfetto_listen(out, &t);
+    trace_done_or_die(path, tracks_put(k, &t, NULL, &f), &f);
+    if (!perfetto_close(out, &f))
+        cli_fail(&f);
+    notes(tracks_info(k));
+    transitions_release(&t);
+    tracks_close(k);
+}
+
 int trace_export(const char *path, const struct trace_words *all)
 {
-    const char *const files[] = {all->jsonl, all->csv, all->perfetto, all->schedtrace};
-    bool any = false;
-    for (int i = 0; i < 4; i++) {
+    const char *const files[] = {all->jsonl, all->csv, all->schedtrace};
+    int wanted = all->perfetto != NULL;
+    for (int i = 0; i < 3; i++) {
         struct trace_words one = *all;
         one.jsonl = i == 0 ? files[0] : NULL;
         one.csv = i == 1 ? files[1] : NULL;
-        one.perfetto = i == 2 ? files[2] : NULL;
-        one.schedtrace = i == 3 ? files[3] : NULL;
+        one.schedtrace = i == 2 ? files[2] : NULL;
         if (files[i] == NULL)
             continue;
-        if (any && strcmp(path, "-") == 0)
+        if (wanted++ > 0 && strcmp(path, "-") == 0)
             cli_die(EXIT_USAGE, "trace export: standard input can be read only once");
-        any = true;
-        struct failure f = {.code = E_OK};
-        struct trace *t = trace_open_or_die(path, all->strict);
-        struct out o = {.t = t, .w = &one};
-        open_out(&o, files[i]);
-        trace_done_or_die(path, trace_each(t, &f, sink, &o), &f);
-        close_out(&o);
-        notes(t);
-        trace_close(t);
+        export_one(path, files[i], &one);
     }
-    if (!any)
+    if (all->perfetto != NULL)
+        export_timeline(path, all);
+    if (wanted == 0)
         cli_die(EXIT_USAGE,
                 "trace export: to what? --perfetto, --csv, --jsonl or --schedtrace FILE");
     return EXIT_CLEAN;
@@ -436,7 +356,7 @@ int trace_cut(const char *path, const struct trace_words *w)
                          .version = (int)w->version};
     struct trace *t = trace_open_or_die(path, w->strict);
     trace_done_or_die(path, trace_write_part(t, &f, w->out, &o, &events, &left_out), &f);
-    notes(t);
+    notes(trace_info_of(t));
     if (left_out > 0)
         fprintf(stderr, GMPSIM_NAME ": note: %" PRIu64 " events of experiments are left out\n",
                 left_out);

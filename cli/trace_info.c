@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cli/report.h"
 #include "cli/trace.h"
 #include "sim/base/alloc.h"
 #include "sim/base/text.h"
@@ -103,10 +104,7 @@ static size_t group_by_name(const struct totals *t, struct by_name **groups)
             continue;
         struct map_slot *s = map_put(&index, g->name, 0);
         if (s->a == 0) {
-            if (count == room) {
-                room = room ? room * 2 : 64;
-                *groups = x_grow(*groups, room * sizeof **groups);
-            }
+            X_ROOM(*groups, count, room, 64);
             (*groups)[count] = (struct by_name){.name = g->name};
             s->a = (uint32_t)++count;
         }
@@ -255,43 +253,6 @@ static void print_ranges(const struct totals *t)
     }
 }
 
-/* Where the time of the slowest hundredth went, as far as it is kept. */
-static void print_slow(const struct totals *t, const struct named_total *n)
-{
-    size_t count = (size_t)(n->took.count / 100) + 1;
-    int64_t all = 0, idle = 0, spent[SPENT_COUNT] = {0}, elsewhere = 0;
-    struct counts seen = {0};
-    if (count > n->nslowest)
-        count = n->nslowest;
-    for (size_t i = 0; i < count; i++) {
-        all += n->slowest[i].ns;
-        idle += n->slowest[i].idle_ns;
-        elsewhere += n->slowest[i].elsewhere;
-        for (int k = 0; k < SPENT_COUNT; k++)
-            spent[k] += n->slowest[i].spent[k];
-    }
-    printf("    slowest %zu: %.0f %% running, %.0f %% runnable (%.0f %% while a P was idle)", count,
-           percent(spent[SPENT_RUNNING], all), percent(spent[SPENT_RUNNABLE], all),
-           percent(idle, all));
-    if (spent[SPENT_SYSCALL] > 0)
-        printf(", %.0f %% in syscalls", percent(spent[SPENT_SYSCALL], all));
-    if (elsewhere > 0)
-        printf(", %.0f %% nobody known", percent(elsewhere, all));
-    for (size_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < n->slowest[i].waits.count; k++)
-            counts_add(&seen, n->slowest[i].waits.list[k].reason);
-    for (size_t r = 0; r < seen.count; r++) {
-        int64_t ns = 0;
-        for (size_t i = 0; i < count; i++)
-            for (uint32_t k = 0; k < n->slowest[i].waits.count; k++)
-                if (n->slowest[i].waits.list[k].reason == seen.list[r].name)
-                    ns += n->slowest[i].waits.list[k].ns;
-        printf(", %.0f %% %s", percent(ns, all), text_line(trace_name_of(t, seen.list[r].name)));
-    }
-    printf("\n");
-    counts_release(&seen);
-}
-
 static void print_named(struct totals *t, bool task, int64_t rows)
 {
     bool any = false;
@@ -310,14 +271,13 @@ static void print_named(struct totals *t, bool task, int64_t rows)
                time_text(hist_percentile(&n->took, 500000)),
                time_text(hist_percentile(&n->took, 990000)),
                time_text(n->took.count > 0 ? n->took.max : 0));
-        if (n->took.count > 0)
-            print_slow(t, n);
         if (n->open > 0)
             printf("    %" PRIu64 " had not ended\n", n->open);
     }
 }
 
-void trace_info_text(const struct trace *trace, const char *path, struct totals *t, int64_t rows)
+void trace_info_text(const struct trace *trace, const char *path, struct totals *t, int64_t rows,
+                     const struct run_result *q)
 {
     print_head(trace, path, t);
     print_events(t);
@@ -330,4 +290,6 @@ void trace_info_text(const struct trace *trace, const char *path, struct totals 
     print_ranges(t);
     print_named(t, /*task*/ false, rows);
     print_named(t, /*task*/ true, rows);
+    if (q != NULL)
+        report_slow(stdout, q);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/out.h"
+#include "cli/report.h"
 #include "cli/trace.h"
 
 enum { PPM = 1000000 };
@@ -284,7 +285,8 @@ static void add_named(cJSON *o, const char *name, struct totals *t, bool task, i
     }
 }
 
-void trace_info_json(const struct trace *trace, const char *path, struct totals *t, int64_t rows)
+void trace_info_json(const struct trace *trace, const char *path, struct totals *t, int64_t rows,
+                     const struct run_result *q)
 {
     cJSON *o = cJSON_CreateObject();
     add_head(o, trace, path, t);
@@ -295,5 +297,7 @@ void trace_info_json(const struct trace *trace, const char *path, struct totals 
     add_named(o, "regions", t, false, rows);
     add_named(o, "tasks", t, true, rows);
     add_goroutines(o, t, rows);
+    if (q != NULL)
+        cJSON_AddItemToObject(o, "spans", report_spans_json(q));
     out_json(o);
 }

@@ -8,13 +8,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/csv.h"
 #include "cli/capacity.h"
+#include "cli/check.h"
+#include "cli/db.h"
+#include "cli/explore_seeds.h"
 #include "cli/gridshow.h"
 #include "cli/jobs.h"
 #include "cli/journal.h"
+#include "cli/retrace.h"
 #include "cli/scale.h"
 #include "cli/shard.h"
 #include "sim/base/alloc.h"
+#include "sim/base/text.h"
 
 enum { RUNS_DEFAULT = 5, RUNS_PRECISE = 50, RUNS_CAPACITY = 3 };
 
@@ -146,13 +152,14 @@ static void mix_file(uint64_t *hash, const char *path)
     fclose(from);
 }
 
-static const char *hash_of(const struct machine *m, char buf[24])
+static const char *hash_of(const struct machine *m, const struct run_opts *o, char buf[24])
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     mix_file(&hash, m->file);
     mix_file(&hash, m->costs);
     for (int i = 0; i < m->rules.count; i++)
         mix(&hash, m->rules.items[i], strlen(m->rules.items[i]) + 1);
+    mix(&hash, &o->noise_permille, sizeof o->noise_permille);
     snprintf(buf, 24, "%016" PRIx64, hash);
     return buf;
 }
@@ -167,10 +174,24 @@ static void count_runs(struct table *t)
     }
 }
 
-static void put_into(struct store *s, const struct table *t)
+/* Hours may lie in a grid. */
+static void put_elsewhere(const struct failure *why, const char *path,
+                          const struct whatif_info *info, const struct whatif_row *rows, size_t n)
 {
     struct failure f = {0};
-    struct whatif_info info = {t->scenario, t->file, t->names, t->nseries};
+    char *other = db_other_name(path);
+    fprintf(stderr, GMPSIM_NAME ": %s\n", why->text);
+    struct store *s = db_to_write(other, 0);
+    if (!whatif_store(s, &f, info, rows, n))
+        cli_fail(&f);
+    store_close(s);
+    cli_die(EXIT_USAGE, "the grid is in %s instead", text_line(other));
+}
+
+static void put_into(struct store *s, const char *path, const struct table *t)
+{
+    struct failure f = {0};
+    struct whatif_info info = {t->scenario, t->file, t->names, t->nseries, t->warmup_ns};
     size_t n = 0;
     for (size_t c = 0; c < t->ncells; c++)
         n += (size_t)t->counts[c];
@@ -181,31 +202,40 @@ static void put_into(struct store *s, const struct table *t)
             rows[n++] = (struct whatif_row){table_run(t, c, i), t->cells[c].policy,
                                             t->cells[c].rate_ppm};
     if (!whatif_store(s, &f, &info, rows, n))
-        cli_fail(&f);
+        put_elsewhere(&f, path, &info, rows, n);
     free(rows);
 }
 
 /* Before the first run: a grid takes long, and a file that cannot be written is known at once. */
-static struct store *open_store(const char *path)
+static struct store *open_store(const char *path, int64_t wait_ns)
 {
-    struct failure f = {0};
-    struct store *s = path != NULL ? store_open(&f, path, STORE_WRITE) : NULL;
-    if (path != NULL && s == NULL)
-        cli_fail(&f);
-    return s;
+    return path != NULL ? db_to_write(path, wait_ns) : NULL;
 }
 
-static int finish(struct table *t, const char *span, enum grid_form form, struct store *s)
+#define PLOT_OPT(to)                                                       \
+    {                                                                      \
+        "plot", "FILE", "draw it, .svg or .png (gnuplot)", OPT_TEXT, &(to) \
+    }
+
+/* What is to become of a table. */
+struct wish {
+    enum grid_form form;
+    const char *span, *db, *plot;
+};
+
+static int finish(struct table *t, const struct wish *w, struct store *s)
 {
     count_runs(t);
-    table_choose_span(t, span);
-    grid_show(t, form);
+    table_choose_span(t, w->span);
+    grid_show(t, w->form);
     if (s != NULL)
-        put_into(s, t);
+        put_into(s, w->db, t);
+    if (w->plot != NULL)
+        grid_plot(t, w->plot);
     return grid_status(t);
 }
 
-/* ---- the verbs ---- */
+/* ---- the command ---- */
 
 static void run_all_of(struct whatif *w)
 {
@@ -229,9 +259,9 @@ static void run_all_of(struct whatif *w)
 }
 
 struct asked {
-    int64_t runs;
-    const char *precision, *points, *span, *capacity, *journal, *shard, *db;
-    bool json, csv;
+    int64_t runs, db_wait_ns;
+    const char *precision, *points, *span, *capacity, *journal, *shard, *db, *plot;
+    bool json, csv, anyway;
 };
 
 static enum grid_form form_of(bool json, bool csv)
@@ -246,36 +276,56 @@ static void check(const struct asked *a, struct whatif *w)
     if (a->shard != NULL && a->journal == NULL)
         cli_die(EXIT_USAGE, "--shard: a part is written to --journal FILE; gmpsim merge then"
                             " prints the table");
-    if (a->capacity != NULL && (a->precision != NULL || a->journal != NULL || a->db != NULL))
-        cli_die(EXIT_USAGE, "--capacity goes without --precision, --journal and --db");
+    if (a->capacity != NULL &&
+        (a->precision != NULL || a->journal != NULL || a->db != NULL || a->plot != NULL))
+        cli_die(EXIT_USAGE, "--capacity goes without --precision, --journal, --db and --plot");
+    if (a->shard != NULL && (a->db != NULL || a->plot != NULL))
+        cli_die(EXIT_USAGE, "--shard goes without --db and --plot, which gmpsim merge has");
     if (w->g.o.host != NULL && w->jobs > 1)
         cli_die(EXIT_USAGE, "--jobs: on threads one run at a time has the machine");
     if (w->g.o.host != NULL)
         w->jobs = 1;
 }
 
+static int64_t runs_of(const struct asked *a)
+{
+    if (a->runs > 0)
+        return a->runs;
+    if (a->capacity != NULL)
+        return RUNS_CAPACITY;
+    return a->precision != NULL ? RUNS_PRECISE : RUNS_DEFAULT;
+}
+
 static int run_grid(struct whatif *w, const struct asked *a)
 {
     struct table *t = &w->g.t;
     char hash[24];
+    struct wish wish = {form_of(a->json, a->csv), a->span, a->db, a->plot};
     w->shard = shard_of(a->shard);
     t->precision = a->precision != NULL ? precision_of(a->precision) : 0;
     t->points = points_of(a->points);
-    struct store *s = open_store(a->db);
+    struct store *s = open_store(a->db, a->db_wait_ns);
     if (a->journal != NULL)
-        journal_open(&w->journal, a->journal, t, hash_of(&w->g.m, hash));
+        journal_open(&w->journal, a->journal, t, hash_of(&w->g.m, &w->g.o, hash));
     run_all_of(w);
     if (w->shard.count > 0) {
         printf("%" PRId64 " runs into %s; gmpsim merge puts the parts together\n", w->done,
                a->journal);
         return EXIT_CLEAN;
     }
-    int status = finish(t, a->span, form_of(a->json, a->csv), s);
+    int status = finish(t, &wish, s);
     store_close(s);
     return status;
 }
 
-int verb_whatif(const struct verb *v, int argc, char **argv)
+static int find_capacity(struct whatif *w, const struct asked *a)
+{
+    const struct csv_wish wish = {.csv = a->csv};
+    bool document = csv_or_json(&wish, a->json, "cells");
+    return capacity_search(&w->g, a->capacity, (int)w->jobs, document);
+}
+
+int command_whatif(const struct command *v, int argc, char **argv)
 {
     struct whatif w = {0};
     struct asked a = {.points = "p50,p99"};
@@ -302,14 +352,21 @@ int verb_whatif(const struct verb *v, int argc, char **argv)
          &a.span},
         {"seed", "SEED", "the first seed", OPT_SEED, &g->m.seed},
         {"costs", "FILE", "cost table (default: the reference table)", OPT_TEXT, &g->m.costs},
+        {"noise", "WHAT", "on (default), off or 1 to 1000: times vary as measured", OPT_TEXT,
+         &g->m.noise},
         {"memory", "SIZE", "what a simulated world may take of yours (default 2GB)", OPT_TEXT,
          &g->m.memory},
         {"until", "TIME", "stop each run at this virtual time", OPT_LENGTH, &g->m.until_ns},
+        WARMUP_OPT(g->m),
         {"jobs", "J", "processes at a time (default: one per CPU)", OPT_COUNT, &w.jobs},
         {"journal", "FILE", "keep finished runs there, and go on from what it has", OPT_TEXT,
          &a.journal},
         {"shard", "I/N", "only part I of N, or auto; with --journal", OPT_TEXT, &a.shard},
         {"db", "FILE", "add the runs to this store, table whatif", OPT_TEXT, &a.db},
+        DB_WAIT_OPT(a.db_wait_ns),
+        PLOT_OPT(a.plot),
+        {"anyway", NULL, "of a recorded trace: although the answer is worthless", OPT_FLAG,
+         &a.anyway},
         {"csv", NULL, "the table as CSV", OPT_FLAG, &a.csv},
         {"json", NULL, "the table as JSON", OPT_FLAG, &a.json},
         {0},
@@ -318,14 +375,11 @@ int verb_whatif(const struct verb *v, int argc, char **argv)
     opts_want(v, argc, first, 1, 1);
     g->m.quota_later = g->quota.given != NULL;
     machine_load(&g->m, argv[first], &g->o);
+    retrace_trust(g->m.file, g->procs.given != NULL, a.anyway);
+    machine_of_many(&g->m, &g->o);
     check(&a, &w);
-    int64_t runs = a.runs > 0            ? a.runs
-                   : a.capacity != NULL  ? RUNS_CAPACITY
-                   : a.precision != NULL ? RUNS_PRECISE
-                                         : RUNS_DEFAULT;
-    grid_build(g, runs);
-    int status = a.capacity != NULL ? capacity_search(g, a.capacity, (int)w.jobs, a.json)
-                                    : run_grid(&w, &a);
+    grid_build(g, runs_of(&a));
+    int status = a.capacity != NULL ? find_capacity(&w, &a) : run_grid(&w, &a);
     grid_release(g);
     return status;
 }
@@ -342,14 +396,31 @@ static void warn_missing(const struct table *t)
         }
 }
 
-int verb_merge(const struct verb *v, int argc, char **argv)
+/* Journals are of a grid, of seeds that were searched, or of scenarios that were checked. */
+static bool is_of(const char *path, const char *what)
+{
+    char head[200] = "", want[100];
+    FILE *from = fopen(path, "r");
+    size_t n = from != NULL ? fread(head, 1, sizeof head - 1, from) : 0;
+    if (from != NULL)
+        fclose(from);
+    head[n] = 0;
+    snprintf(want, sizeof want, "{\"gmpsim\":\"%s\"", what);
+    return strncmp(head, want, strlen(want)) == 0;
+}
+
+int command_merge(const struct command *v, int argc, char **argv)
 {
     bool json = false, csv = false;
-    const char *db = NULL, *span = NULL;
+    const char *into = NULL;
+    struct wish wish = {0};
     const struct opt table[] = {
+        {"into", "FILE", "of explore: all of it as one journal, from which explore goes on",
+         OPT_TEXT, &into},
         {"span", "NAME", "the span to decide by (default: the one with most time)", OPT_TEXT,
-         &span},
-        {"db", "FILE", "add the runs to this store, table whatif", OPT_TEXT, &db},
+         &wish.span},
+        {"db", "FILE", "add the runs to this store, table whatif", OPT_TEXT, &wish.db},
+        PLOT_OPT(wish.plot),
         {"csv", NULL, "the table as CSV", OPT_FLAG, &csv},
         {"json", NULL, "the table as JSON", OPT_FLAG, &json},
         {0},
@@ -357,10 +428,17 @@ int verb_merge(const struct verb *v, int argc, char **argv)
     struct table t = {0};
     int first = opts_parse(v, table, argc, argv);
     opts_want(v, argc, first, 1, 1 << 20);
+    if (is_of(argv[first], SEEDS_WHAT))
+        return seeds_merge(argv + first, argc - first, into, json);
+    if (into != NULL)
+        cli_die(EXIT_USAGE, "--into: of journals of gmpsim explore");
+    if (is_of(argv[first], CHECKED_WHAT))
+        return scenarios_check_merge(argv + first, argc - first, json);
     journals_merge(&t, argv + first, argc - first);
     warn_missing(&t);
-    struct store *s = open_store(db);
-    int status = finish(&t, span, form_of(json, csv), s);
+    struct store *s = open_store(wish.db, 0);
+    wish.form = form_of(json, csv);
+    int status = finish(&t, &wish, s);
     store_close(s);
     table_release(&t);
     return status;

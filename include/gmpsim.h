@@ -127,6 +127,79 @@ typedef struct gmpsim_goroutine {
 /* index below gmpsim_left_count, else goid is 0. */
 gmpsim_goroutine gmpsim_left(const gmpsim_run *r, size_t index);
 
+/* ---- exploration: the schedules of a scenario searched for what must not happen ----
+ *
+ *     gmpsim_explore *x = gmpsim_explore_new(s);
+ *     if (gmpsim_explore_go(x, why) == GMPSIM_OK && gmpsim_explore_found(x)) {
+ *         puts(gmpsim_finding_page(x));
+ *         gmpsim_schedule_save(x, "service.schedule", why);
+ *     }
+ *     gmpsim_explore_free(x);
+ *
+ * A finding is what the scenario's expect does not allow; where it is silent, any deadlock, leak,
+ * panic, failed assertion or broken invariant (docs/exploration.md). The same settings find the
+ * same. */
+
+typedef struct gmpsim_explore gmpsim_explore;
+
+/* NULL: no memory. A scenario must outlive it. */
+gmpsim_explore *gmpsim_explore_new(const gmpsim_scenario *s);
+void gmpsim_explore_free(gmpsim_explore *x);
+
+/* Settings. GMPSIM_BAD: no such name, or out of range.
+ *
+ *   procs        GOMAXPROCS (the scenario's, or 2)
+ *   runs         schedules per strategy, at most (2000); 0: until it comes to an end
+ *   seed         of strategies that draw (1)
+ *   preemptions  of dfs: at most so many in a schedule (2)
+ *   depth        of pct (3)
+ *   max_steps    points of one schedule (100000)
+ *   late_ns      by how much who could run may be late in all (500 ms)
+ *   until_ns     a schedule ends at this virtual time; 0: the scenario's
+ *   checks       1: the runtime's invariants before every point */
+int gmpsim_explore_set(gmpsim_explore *x, const char *name, uint64_t value);
+/*   strategy     "time", "random", "pct", "dfs", one of them; "" for one after the other (that is
+ *                how it is)
+ *   granularity  "sync" (goroutines take turns; that is how it is) or "op"
+ *   memory       "sc", "tso", "arm64", "ppc64"; of op
+ *   start        "settled", "time", "random"; of op
+ *   profile      "go1.13" to "go1.27", "latest"; takes rules set before back */
+int gmpsim_explore_set_text(gmpsim_explore *x, const char *name, const char *value);
+int gmpsim_explore_set_rule(gmpsim_explore *x, const char *rule, int64_t value);
+
+/* Searches, stops at the first finding and makes its schedule small. May be called again. */
+int gmpsim_explore_go(gmpsim_explore *x, char *error);
+/* Does the schedule of a file again, in place of a search. GMPSIM_BAD if the program, the profile
+ * or the simulator is not the one that it was made with; `error` says what differs. */
+int gmpsim_explore_replay(gmpsim_explore *x, const char *path, char *error);
+
+/* 1: there is a finding. */
+int gmpsim_explore_found(const gmpsim_explore *x);
+/* 1: a strategy came to its end, and found nothing. */
+int gmpsim_explore_exhausted(const gmpsim_explore *x);
+uint64_t gmpsim_explore_schedules(const gmpsim_explore *x);
+
+/* Of the finding; "" if there is none: "deadlock", "leak", ...; Go's words, or what of expect does
+ * not hold; the page: who is stuck, what each goroutine did, whose order decides. */
+const char *gmpsim_finding_verdict(const gmpsim_explore *x);
+const char *gmpsim_finding_text(const gmpsim_explore *x);
+const char *gmpsim_finding_page(const gmpsim_explore *x);
+/* Goroutines that are stuck at its end; index as in gmpsim_left. */
+size_t gmpsim_finding_stuck_count(const gmpsim_explore *x);
+typedef struct gmpsim_stuck {
+    uint64_t goid;
+    const char *group, *reason; /* Go's wait reason */
+    const char *object;         /* that it waits for, by name */
+    uint32_t line;              /* of the scenario */
+    uint64_t held_by;           /* goid of who has it; 0: nobody, or not known */
+    uint32_t held_since;        /* line */
+} gmpsim_stuck;
+gmpsim_stuck gmpsim_finding_stuck(const gmpsim_explore *x, size_t index);
+
+/* As a file for gmpsim_explore_replay and `gmpsim replay`. GMPSIM_BAD: no finding, or it cannot be
+ * written. */
+int gmpsim_schedule_save(const gmpsim_explore *x, const char *path, char *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -48,6 +48,7 @@ enum counter_id {
 #undef COUNTER
     COUNTER_COUNT
 };
+extern const char *const counter_names[COUNTER_COUNT + 1]; /* ends with NULL */
 
 /* One for each of the eight invariants; PLANT(name, what it breaks). */
 #define CORE_PLANTS(PLANT)                                                \

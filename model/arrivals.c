@@ -72,15 +72,16 @@ static void env_deliver(struct pollfd *fd, int64_t n)
     struct envfd *e = &fd->env;
     uint64_t arrived = a_peek(&e->arrived);
     uint64_t taken = a_peek(&e->taken), dropped = a_peek(&e->dropped);
+    uint64_t fit = 0;
     if ((e->process->mode & POLL_R) != 0) {
         uint64_t room = e->backlog - (arrived - taken);
-        uint64_t fit = (uint64_t)n < room ? (uint64_t)n : room;
+        fit = (uint64_t)n < room ? (uint64_t)n : room;
         for (uint64_t i = 0; i < fit; i++)
             a_init(&e->stamp[(arrived + i) % e->backlog], host_now());
         a_init(&e->arrived, arrived + fit);
         a_init(&e->dropped, dropped + ((uint64_t)n - fit));
     }
-    env_ready(fd->pd.fd, e->process->mode);
+    env_ready(fd->pd.fd, e->process->mode, (int64_t)fit);
 }
 
 /* How many of n more arrivals at `when` the process' limits allow; they count as made. */

@@ -12,6 +12,7 @@
 #include "objs.h"
 #include "panic.h"
 #include "park.h"
+#include "race.h"
 
 static void chan_init(struct hchan *c, int64_t size)
 {
@@ -91,6 +92,7 @@ static void waitq_remove(struct waitq *q, struct sudog *s)
 
 static void buf_put(struct hchan *c, int64_t v)
 {
+    racenotify(c, c->sendx, NULL);
     c->buf[c->sendx] = v;
     if (++c->sendx == c->dataqsiz)
         c->sendx = 0;
@@ -99,6 +101,7 @@ static void buf_put(struct hchan *c, int64_t v)
 
 static int64_t buf_get(struct hchan *c)
 {
+    racenotify(c, c->recvx, NULL);
     int64_t v = c->buf[c->recvx];
     c->buf[c->recvx] = 0;
     if (++c->recvx == c->dataqsiz)
@@ -121,14 +124,22 @@ static void wake_peer(struct sudog *s)
 }
 
 /* The receiver s gets v; the caller unlocks and wakes. */
-static void send_direct(struct sudog *s, int64_t v) { s->val = v; }
+static void send_direct(struct sudog *s, int64_t v)
+{
+    racesend(s->c, s);
+    s->val = v;
+}
 
 /* What a receiver gets when sender s waits: its value, or the head of a full buffer, whose slot
  * then takes the sender's. */
 static int64_t recv_direct(struct hchan *c, struct sudog *s)
 {
-    if (c->dataqsiz == 0)
+    if (c->dataqsiz == 0) {
+        racesync(c, s);
         return s->val;
+    }
+    racenotify(c, c->recvx, NULL);
+    racenotify(c, c->recvx, s);
     int64_t v = c->buf[c->recvx];
     c->buf[c->recvx] = s->val;
     if (++c->recvx == c->dataqsiz)
@@ -154,14 +165,13 @@ static struct sudog *chan_sudog(struct g *gp, struct hchan *c, int64_t v)
 
 static bool chanparkcommit(struct g *gp, void *chanlock)
 {
-    gp->parkingOnChan = false;
+    (void)gp;
     unlock(chanlock);
     return true;
 }
 
 static enum opres chan_park(struct g *gp, struct hchan *c, enum step then, enum waitreason reason)
 {
-    gp->parkingOnChan = true;
     push_step(gp, then);
     return gopark(gp, chanparkcommit, &c->lock, reason);
 }
@@ -272,6 +282,7 @@ static enum chan_try recv_locked(struct hchan *c, int64_t *ep)
     *ep = 0;
     if (a_own(&c->closed) != 0) {
         if (a_own(&c->qcount) == 0) {
+            raceacquire(&c->closed);
             unlock(&c->lock);
             return CHAN_CLOSED;
         }
@@ -293,7 +304,7 @@ static enum chan_try recv_locked(struct hchan *c, int64_t *ep)
 }
 
 /* Of a RECV, or of a select with one case, which the compiler turns into a plain receive. */
-static void recv_result(struct g *gp, int64_t v, bool ok)
+static inline void recv_result(struct g *gp, int64_t v, bool ok)
 {
     if (gp->func < 0)
         return; /* a goroutine of the runtime */
@@ -354,8 +365,10 @@ static bool chanrecv_nb(struct hchan *c, int64_t *ep, bool *received)
     if (chan_empty(c)) {
         if (a_load(&c->closed) == 0)
             return false;
-        if (chan_empty(c)) /* a value may have come between the two looks */
+        if (chan_empty(c)) { /* a value may have come between the two looks */
+            raceacquire(&c->closed);
             return true;
+        }
     }
     work(chan_op);
     lock(&c->lock);
@@ -372,16 +385,19 @@ static bool chanrecv_nb(struct hchan *c, int64_t *ep, bool *received)
  * senders, on a LIFO list. */
 static void close_locked(struct hchan *c)
 {
+    racerelease(&c->closed);
     a_store_rlx(&c->closed, 1);
     struct gList list = {0};
     struct sudog *s;
     while ((s = waitq_dequeue(&c->recvq)) != NULL) {
+        raceacquireg(s->g, &c->closed);
         s->val = 0;
         s->g->param = s;
         s->success = false;
         gList_push(&list, s->g);
     }
     while ((s = waitq_dequeue(&c->sendq)) != NULL) {
+        raceacquireg(s->g, &c->closed);
         s->g->param = s;
         s->success = false;
         gList_push(&list, s->g);

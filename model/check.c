@@ -3,8 +3,8 @@
  * What Go allows for a moment (a G known to one M only, a slot not published yet, a P in a local
  * variable) is allowed here by name, nothing else.
  *
- * Under a weak memory they hold too, of the memory as it is when every store has arrived (a_peek of
- * nobody): what is shared is written by one M, or by whoever has the lock, or by
+ * They hold under weak memory models too: a_peek outside of any M sees the memory as it is when
+ * every store has arrived. Each shared word is written by one M, or under one lock, or by
  * read-modify-writes, so its stores have one order, and each M stores in the order of its program.
  *
  *   status     every G has a legal one; the scan bit only where it may be
@@ -134,12 +134,12 @@ static const char *check_idle_ps(void)
         return check_says("npidle is not the length of the idle list", NULL, NULL, NULL);
     for (int32_t id = 0; prof->masks && id < rt->allp_len; id++)
         bits += in_idle_mask(id);
-    if (prof->masks && bits != n) /* those on the list have theirs */
+    if (prof->masks && bits != n) /* who is on the list has its bit */
         return check_says("the idle mask has a P that is not idle", NULL, NULL, NULL);
     return NULL;
 }
 
-/* Who is on the list is on its way to sleep, or sleeps: only then its last unlock is over. */
+/* An M on the list sleeps or is on its way there; only one that sleeps has done its last unlock. */
 static const char *check_idle_ms(void)
 {
     int32_t n = 0;
@@ -183,8 +183,7 @@ static const char *check_running(struct g *gp, bool quiet)
     return NULL;
 }
 
-/* wirep stores m.p first and releasep clears it first; entersyscall and its takers clear p.m first.
- */
+/* wirep stores m.p first, releasep clears it first; entersyscall and who takes its P clear p.m. */
 static const char *check_wired(bool quiet)
 {
     for (struct m *mp = rt->allm; mp != NULL; mp = mp->alllink) {

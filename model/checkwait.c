@@ -146,7 +146,7 @@ static bool waits_for_finalizers(struct g *gp)
     return f->fing == gp && waits;
 }
 
-/* For an event of a recording: the reason is what was recorded, and says nothing here. */
+/* In EVWAIT, of a recorded program: its wait reason is the recorded one and names no place here. */
 static bool is_for_event(const struct g *gp)
 {
     if (rt->events == NULL || isSystemGoroutine(gp) || gp->func < 0 || gp->nkont != 0)

@@ -8,14 +8,17 @@
 #include "lock.h"
 #include "objs.h"
 #include "panic.h"
+#include "race.h"
 
 enum { CTX_OK, CTX_CANCELED, CTX_DEADLINE };
 
-/* Ends c and the tree below it, parents first; objs.ctxlock is held. They are chained by mark. */
+/* Ends c and the tree below it, parents first, and chains what it ended by their `mark`;
+ * objs.ctxlock is held. */
 static void ctx_mark(struct ctx *c, uint32_t err)
 {
     c->mark = NULL;
     for (struct ctx *x = c; x != NULL; x = x->mark) {
+        racerelease(&x->err);
         a_store(&x->err, err);
         x->close_done = x->done != NULL;
         struct ctx **end = &x->mark, *rest = x->mark;
@@ -78,6 +81,8 @@ static void ctx_link(struct ctx *c, struct ctx *parent)
     lock(&rt->objs->ctxlock);
     uint32_t err = a_own(&parent->err);
     if (err != CTX_OK) {
+        raceacquire(&parent->err);
+        racerelease(&c->err);
         a_store(&c->err, err);
     } else {
         c->prev = parent->last;
@@ -126,7 +131,7 @@ static enum opres op_ctxtmo(struct g *gp, const struct insn *in)
     if (d <= 0) {
         ctx_cancel(c, CTX_DEADLINE);
     } else if (a_load(&c->err) == CTX_OK) {
-        c->timer = time_AfterFunc(d, FUNC_STEP(STEP_ctxTimeout), &handle, 1, gp->group);
+        c->timer = time_AfterFunc(d, FUNC_STEP(STEP_ctxTimeout), &handle, 1, GROUP_CONTEXT);
     }
     return OP_DONE;
 }
@@ -160,6 +165,8 @@ static enum opres op_ctxdone(struct g *gp, const struct insn *in)
         c->done = ch;
         a_store(&c->done_handle, handle);
     }
+    if (ended)
+        raceacquire(&c->err);
     unlock(&rt->objs->ctxlock);
     if (ours && ended)
         closechan_open(ch);
@@ -170,6 +177,9 @@ static enum opres op_ctxdone(struct g *gp, const struct insn *in)
 static enum opres op_ctxerr(struct g *gp, const struct insn *in)
 {
     struct ctx *c = object_of(gp, in, in->c, OBJ_CONTEXT);
-    regs(gp)[in->a] = c == NULL ? CTX_OK : a_load(&c->err);
+    uint32_t err = c == NULL ? CTX_OK : a_load(&c->err);
+    if (err != CTX_OK)
+        raceacquire(&c->err);
+    regs(gp)[in->a] = err;
     return OP_DONE;
 }

@@ -8,10 +8,12 @@
 #include "objs.h"
 #include "panic.h"
 #include "park.h"
+#include "race.h"
 #include "runq.h"
 #include "stack.h"
 
-/* coro.go coroswitch_m, on g0. exiting: the running G is over. */
+/* coro.go coroswitch_m's check: who is locked to its thread may switch only on the thread, and with
+ * the locks, that the coroutine was made with. */
 static void coro_check_thread(const struct coroutine *c, const struct m *mp, bool locked)
 {
     if (!prof->coro_checks_thread || (c->mp == NULL && !locked))
@@ -36,6 +38,7 @@ static void coroswitch_m(struct g *gp)
 {
     struct m *mp = getm();
     struct coroutine *c = gp->opobj;
+    raceswitch(gp, a_own(&c->gp));
     bool locked = a_load_rlx(&gp->lockedm) != NULL;
     coro_check_thread(c, mp, locked);
     if (locked) /* the thread goes over to the other G */
@@ -91,8 +94,9 @@ static enum opres op_coronew(struct g *gp, const struct insn *in)
     struct g *self = newproc1(prof->newproc_parked, waitReasonCoroutine);
     if (!prof->newproc_parked)
         coro_park_new(self);
-    self->group = gp->group;
+    self->group = GROUP_NONE;
     g_start_at(self, (uint32_t)in->d, regs(gp) + in->b, in->c);
+    racecreate(self);
     push_step(self, STEP_coroStart);
     g_ext(self)->coro = c;
     ev_g_create(rec_g(self), in->d, self->group, rec_g(gp), EV_born_coroutine, EV_place_none);

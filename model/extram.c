@@ -18,6 +18,7 @@
 #include "objs.h"
 #include "oslock.h"
 #include "park.h"
+#include "race.h"
 #include "stack.h"
 #include "syscall.h"
 
@@ -82,7 +83,7 @@ static struct m *oneNewExtraM(void)
     gp->goid = (uint32_t)a_add(&sched->goidgen, 1);
     gp->extra = true;
     a_store_rlx(&mp->curg, gp);
-    mp->isextra = mp->isExtraInC = true;
+    mp->isExtraInC = true;
     mp->lockedInt++;
     mp->lockedg = gp;
     a_store_rlx(&gp->lockedm, mp);
@@ -198,7 +199,7 @@ static void foreign_main(void *arg)
     struct m *mp = arg;
     struct g *gp = mp->lockedg;
     for (;;) {
-        syscall_body(gp->opval, false);
+        syscall_body(gp->opval, SYSCALL_SPIN);
         foreign_callback(mp, gp);
         notesleep(&mp->park);
         noteclear(&mp->park);
@@ -226,9 +227,10 @@ static enum opres cgo_foreign(struct g *gp, uint32_t func, int64_t ns, const int
         a_add(&rt->extraM.inuse, 1);
     }
     struct g *extra = foreign->lockedg;
-    extra->group = gp->group;
+    extra->group = GROUP_NONE;
     extra->opval = ns;
     g_start_at(extra, func, arg, nargs);
+    racehandoff(extra);
     entersyscall(gp);
     mp->incgo = true;
     if (foreign->signalg == NULL) { /* has no thread yet */

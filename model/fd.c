@@ -5,6 +5,7 @@
 #include "lock.h"
 #include "lockrank.h"
 #include "park.h"
+#include "race.h"
 #include "sema.h"
 #include "syscall.h"
 
@@ -78,15 +79,17 @@ static enum opres fd_finish(struct g *gp, int64_t result)
     return OP_DONE;
 }
 
+/* syscall.ioSync: for the race detector, any read comes after any write that came before it. */
+static const char ioSync = 0;
+
 /* One read(2). The answer goes to step_fdRead through gp->opval and gp->param. */
 static enum opres fd_try_read(struct g *gp)
 {
     struct pollfd *fd = gp->opobj;
     entersyscall(gp);
-    syscall_body(FD_SYSCALL_NS, /*off_cpu*/ false);
     uint64_t request;
     int64_t when;
-    bool got = env_take(&fd->env, &request, &when);
+    bool got = descriptor_read(fd->pd.fd, FD_SYSCALL_NS) && env_take(&fd->env, &request, &when);
     gp->opval = got ? (int64_t)request : OPFD_AGAIN;
     gp->param = got ? (void *)(intptr_t)when : NULL;
     push_step(gp, STEP_fdRead);
@@ -101,7 +104,10 @@ static enum opres fd_take(struct g *gp)
     struct pollfd *fd = gp->opobj;
     uint64_t request;
     int64_t when;
-    return env_take(&fd->env, &request, &when) ? fd_finish(gp, 0) : fd_block(gp);
+    if (!env_take(&fd->env, &request, &when))
+        return fd_block(gp);
+    descriptor_take(fd->pd.fd);
+    return fd_finish(gp, 0);
 }
 
 /* The poller says that what the G waits for has come; somebody may have been faster. */
@@ -160,7 +166,10 @@ static enum opres step_fdRead(struct g *gp)
 {
     int64_t request = gp->opval;
     gp->opval = OPFD_READ;
-    return request == OPFD_AGAIN ? fd_block(gp) : fd_finish(gp, request);
+    if (request == OPFD_AGAIN)
+        return fd_block(gp);
+    raceacquire(&ioSync);
+    return fd_finish(gp, request);
 }
 
 /* write(2) has returned. */
@@ -168,8 +177,10 @@ static enum opres step_fdWritten(struct g *gp) { return fd_finish(gp, 0); }
 
 static enum opres fd_write(struct g *gp)
 {
+    const struct pollfd *fd = gp->opobj;
     entersyscall(gp);
-    syscall_body(FD_SYSCALL_NS, /*off_cpu*/ false);
+    descriptor_write(fd->pd.fd, FD_SYSCALL_NS);
+    racereleasemerge(&ioSync);
     env_answered(gp->opobj);
     push_step(gp, STEP_fdWritten);
     return exitsyscall(gp);
@@ -322,6 +333,7 @@ static int32_t fd_table_add(struct netpoll *np, struct pollfd *fd)
 static void fd_begin(struct pollfd *fd)
 {
     netpollGenericInit();
+    descriptor_open(fd->pd.fd, fd->env.process != NULL ? fd->env.process->mode : POLL_R);
     a_store(&fd->pd.open, 1u);
     env_begin(fd);
 }

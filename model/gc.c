@@ -79,8 +79,8 @@ static bool trigger_test(enum gcTrigger kind, int64_t n)
 
 /* ---- sweeping ---- */
 
-/* mgcsweep.go activeSweep. Only a program with cleanups feels who sweeps last, so that nobody else
- * is counted. */
+/* mgcsweep.go activeSweep. Sweepers are counted only in a program with finalizers or cleanups:
+ * nobody else feels who sweeps last. */
 static bool sweep_begin(struct finalizers *f)
 {
     for (;;) {
@@ -142,8 +142,8 @@ static bool sweep_some(int64_t n)
     return n == 0;
 }
 
-/* mgcsweep.go finishsweep_m, with the world stopped. What holds nothing that is to run is not worth
- * the time. */
+/* mgcsweep.go finishsweep_m, with the world stopped. Spans without finalizers or cleanups are taken
+ * for swept: what is left of them costs no time worth the name. */
 static void finishsweep_m(void)
 {
     while (rt->fin != NULL && sweepone())
@@ -153,7 +153,8 @@ static void finishsweep_m(void)
 
 /* ---- starting ---- */
 
-/* Whoever takes the receiver out of starter wakes it; if that is we, it does not stay parked. */
+/* unlockf of the wait for a started goroutine. Whoever takes the G out of `starter` owes it the
+ * wake; if we take it out ourselves, because a send came meanwhile, it does not stay parked. */
 static bool starter_parked(struct g *gp, void *unused)
 {
     (void)unused;
@@ -228,7 +229,7 @@ static enum opres step_gcStartTest(struct g *gp)
     return prof->gcsema ? semacquire(gp, &rt->gcsema) : OP_DONE;
 }
 
-/* Holds gcsema. A G has room for so many steps: the workers' comes now. */
+/* With gcsema held. The workers' step is pushed here, not in gcStart: a G has room for KONT_MAX. */
 static enum opres step_gcWorld(struct g *gp)
 {
     push_step(gp, STEP_gcWorkers);
@@ -257,7 +258,8 @@ static enum opres step_gcStartStop(struct g *gp)
         semrelease(&rt->worldsema);
     releasem(mp);
     push_step(gp, STEP_gcStarted);
-    return c->mode != gcBackgroundMode ? gosched(gp) : OP_DONE; /* it may not go on either */
+    /* While the users' Gs may not run, this one may not either. */
+    return c->mode != gcBackgroundMode ? gosched(gp) : OP_DONE;
 }
 
 static enum opres step_gcStarted(struct g *gp)
@@ -295,8 +297,8 @@ static enum opres step_markDone(struct g *gp)
 
 static void flush_nothing(struct p *pp)
 {
-    (void)pp; /* write barrier buffers and local work: the model has one pool, the barrier's cost is
-                 what counts */
+    (void)pp; /* Go empties write barrier buffers and local work; here work is in one pool, and what
+                 counts is that every P passes a safe point */
     work(safepoint_fn);
 }
 
@@ -540,6 +542,16 @@ static enum opres step_fingIdle(struct g *gp)
     return gopark(gp, NULL, NULL, waitReasonFinalizerWait);
 }
 
+enum { STANDARD_FILES = 3 };
+
+/* os.NewFile, for stdin, stdout and stderr: where its fcntl is a system call like others, sysmon's
+ * first look at this P finds a tick that it does not know. The calls' time is in `boot`. */
+static void os_files(struct p *pp)
+{
+    if (prof->os_syscalls)
+        a_init(&pp->syscalltick, a_peek(&pp->syscalltick) + STANDARD_FILES);
+}
+
 /* The rest of what happens before main.main. Package os sets finalizers of its files, which starts
  * their goroutine. */
 static enum opres step_gcReady(struct g *gp)
@@ -549,6 +561,8 @@ static enum opres step_gcReady(struct g *gp)
         createfing();
     else
         (void)newsysproc(STEP_fingIdle, NULL);
+    os_files(mp_p(getm()));
+    jolt(boot); /* what else the packages set up */
     unlockOSThread_internal(gp);
     return OP_DONE;
 }

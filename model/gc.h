@@ -64,13 +64,13 @@ struct gcController {
     int32_t nworkers, workers_cap;
     ATOMIC(uint64_t) pool;
     struct note ready; /* <=1.22: a worker says that it runs */
-    /* 1.23+, and gcenable: the same over a channel. Who is parked in a receive, and the sends that
-     * nobody has received. */
+    /* 1.23+, and gcenable: the same over a channel. The G that is parked in a receive, and how many
+     * sends nobody has received. */
     ATOMIC(struct g *) starter;
     ATOMIC(int32_t) started;
 
     ATOMIC(bool) leak_pending;    /* 1.26+, leak.c: the next cycle looks for leaked goroutines */
-    bool leak_enabled, leak_done; /* this one does, has; while the world is stopped */
+    bool leak_enabled, leak_done; /* this cycle looks, has looked; changed in a stopped world */
     int32_t leak_rounds;
     struct leaks *leaks;
 

@@ -177,8 +177,7 @@ static bool fraction_used_up(struct p *pp, int64_t now)
            pp->gc.fractionalTime / 1000 * rt->gc.fracDen > delta / 1000 * rt->gc.fracNum;
 }
 
-/* findRunnableGCWorker's choice up to 1.15: the P's own worker, if it is not busy ending the cycle.
- */
+/* findRunnableGCWorker's choice up to 1.15: the P's own worker, unless it is ending the cycle. */
 static struct g *choose_bound_worker(struct p *pp)
 {
     struct g *gp = a_load_rlx(&pp->gc.bgWorker);
@@ -193,7 +192,7 @@ static struct g *choose_bound_worker(struct p *pp)
     return gp;
 }
 
-/* ... and since, assignWaitingGCWorker since 1.26. */
+/* The choice since 1.16 (in assignWaitingGCWorker since 1.26): a worker from the pool. */
 static struct g *choose_worker(struct p *pp, int64_t now)
 {
     struct gcController *c = &rt->gc;

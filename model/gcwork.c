@@ -91,15 +91,16 @@ static bool fraction_exceeded(struct p *pp)
     return delta <= 0 || self / 1000 * c->fracDen * 10 > delta / 1000 * c->fracNum * 12;
 }
 
-/* addIdleMarkWorker's question. */
+/* mgcpacer.go needIdleMarkWorker: a look without the CAS of addIdleMarkWorker. */
 static bool needIdleMarkWorker(void)
 {
     int32_t n = a_load(&rt->gc.idleWorkers);
     return n < rt->gc.idleMax;
 }
 
-/* enlistWorker, up to 1.25 all of it: one of five random other Ps that runs is to look for work,
- * and will find that a dedicated worker is missing. */
+/* All that enlistWorker does up to 1.25, and its last resort since: of five other Ps drawn at
+ * random it preempts the first that runs. That P then looks for work, and finds that a dedicated
+ * worker is missing. */
 static void enlist_by_preemption(void)
 {
     int32_t procs = a_load_rlx(&rt->gomaxprocs), self = mp_p(getm())->id;
@@ -376,7 +377,7 @@ static enum opres step_bgMarkWorkerStart(struct g *gp)
     return worker_park(gp);
 }
 
-/* ... every other turn: findRunnable gave it this P. */
+/* mgc.go gcBgMarkWorker, every other turn: findRunnable gave the worker this P. */
 static enum opres step_bgMarkWorker(struct g *gp)
 {
     if (!prof->gc_worker_pool && a_load_rlx(&worker_p(gp)->gc.bgWorker) != gp)

@@ -94,7 +94,7 @@ static enum opres runtime_GOMAXPROCS(struct g *gp)
     int64_t n = procs_arg(gp);
     lock(&sched->lock);
     int32_t ret = a_load_rlx(&rt->gomaxprocs);
-    if (turn_on()) { /* who could run at once is nobody's business then */
+    if (turn_on()) { /* one G runs at a time: the number is only remembered */
         ret = rt->turns.procs > 0 ? rt->turns.procs : ret;
         rt->turns.procs = n > 0 ? (int32_t)n : ret;
     }
@@ -110,7 +110,7 @@ static enum opres runtime_GOMAXPROCS(struct g *gp)
         finding(FIND_LIMIT, "runtime.GOMAXPROCS: a simulated world has at most 65000 Ps");
         return OP_DONE;
     }
-    gp->opval = n; /* in may be R[a] */
+    gp->opval = n; /* the argument may lie in R[a], which is overwritten */
     return stop_world_gc(gp, STEP_procsStop);
 }
 

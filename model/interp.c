@@ -12,6 +12,7 @@
 #include "interp.h"
 #include "api.h"
 #include "chan.h"
+#include "chtimer.h"
 #include "context.h"
 #include "coro.h"
 #include "extram.h"
@@ -26,6 +27,7 @@
 #include "pool.h"
 #include "preempt.h"
 #include "print.h"
+#include "race.h"
 #include "select.h"
 #include "sema.h"
 #include "stack.h"
@@ -100,13 +102,15 @@ static enum opres op_sleep(struct g *gp, const struct insn *in)
     return timeSleep(gp, duration(gp, in));
 }
 
+_Static_assert((int)CALL_KINDS == (int)SYSCALL_KINDS, "kinds of system calls");
+
 static enum opres op_syscall(struct g *gp, const struct insn *in)
 {
     int64_t ns = duration(gp, in);
     if (turn_on())
-        return timeSleep(gp, ns);
+        return timeSleep(gp, turn_call(ns));
     entersyscall(gp);
-    syscall_body(ns, in->a != 0);
+    syscall_body(ns, (enum syscall_kind)in->a);
     return exitsyscall(gp);
 }
 
@@ -118,10 +122,10 @@ static enum opres op_cgocall(struct g *gp, const struct insn *in)
     int64_t ns = duration(gp, in);
     struct m *mp = getm();
     if (turn_on())
-        return timeSleep(gp, ns);
+        return timeSleep(gp, turn_call(ns));
     entersyscall(gp);
     mp->incgo = true;
-    syscall_body(ns, in->a != 0);
+    syscall_body(ns, in->a != 0 ? SYSCALL_SLEEP : SYSCALL_SPIN);
     mp->incgo = false;
     return exitsyscall(gp);
 }
@@ -136,7 +140,7 @@ static enum opres op_cgocb(struct g *gp, const struct insn *in)
     }
     entersyscall(gp);
     getm()->incgo = true;
-    syscall_body(ns, false);
+    syscall_body(ns, SYSCALL_SPIN);
     lockOSThread_internal(gp);
     push_step(gp, STEP_cgoCall);
     return exitsyscall(gp);
@@ -167,6 +171,7 @@ static enum opres cgocallback_done(struct g *gp)
 static enum opres op_go(struct g *gp, const struct insn *in)
 {
     (void)newproc((uint32_t)in->d, regs(gp) + in->a, in->b, (int32_t)in->imm);
+    jolt(first_go);
     return OP_DONE;
 }
 
@@ -321,23 +326,10 @@ OBJECT_OP(acquire, weighted, OBJ_SEMA, weighted_acquire(gp, o, weight(gp, in->a,
 OBJECT_OP(tryacquire, weighted, OBJ_SEMA,
           put(gp, in->a, weighted_try(o, weight(gp, in->b, in->imm))))
 OBJECT_OP(release, weighted, OBJ_SEMA, weighted_release(gp, o, weight(gp, in->a, in->imm)))
-OBJECT_OP(poolput, pool, OBJ_POOL, (pool_put(o, regs(gp)[in->a]), done()))
-
-static enum opres op_poolget(struct g *gp, const struct insn *in)
-{
-    struct pool *o = object_of(gp, in, in->c, OBJ_POOL);
-    if (o == NULL)
-        return gopanic_text(gp, PANIC_nil);
-    int64_t v;
-    bool hit = pool_get(o, &v);
-    regs(gp)[in->a] = v;
-    return put(gp, in->b, hit);
-}
+OBJECT_OP(poolput, pool, OBJ_POOL, pool_put(gp, o))
+OBJECT_OP(poolget, pool, OBJ_POOL, pool_get(gp, o))
 
 /* ---- shared variables ---- */
-
-OBJECT_OP(loadp, var, OBJ_VAR, put(gp, in->a, (int64_t)a_load_rlx(&o->v)))
-OBJECT_OP(loada, var, OBJ_VAR, put(gp, in->a, (int64_t)a_load(&o->v)))
 
 #define VAR_OP(name, stmt)                                           \
     static enum opres op_##name(struct g *gp, const struct insn *in) \
@@ -350,9 +342,14 @@ OBJECT_OP(loada, var, OBJ_VAR, put(gp, in->a, (int64_t)a_load(&o->v)))
         return OP_DONE;                                              \
     }
 
-VAR_OP(storep, a_store_rlx(&o->v, (uint64_t)R[in->a]))
-VAR_OP(storea, a_store(&o->v, (uint64_t)R[in->a]))
-VAR_OP(swapa, uint64_t old = a_xchg(&o->v, (uint64_t)R[in->b]); set_reg(gp, in->a, (int64_t)old))
+VAR_OP(loadp, int64_t v = (int64_t)a_load_rlx(&o->v); (void)R;
+       raceaccess(gp, in, in->c, o, RACE_READ); set_reg(gp, in->a, v))
+VAR_OP(loada, int64_t v = (int64_t)a_load(&o->v); (void)R;
+       raceaccess(gp, in, in->c, o, RACE_ATOMIC_READ); set_reg(gp, in->a, v))
+VAR_OP(storep, a_store_rlx(&o->v, (uint64_t)R[in->a]); raceaccess(gp, in, in->c, o, RACE_WRITE))
+VAR_OP(storea, a_store(&o->v, (uint64_t)R[in->a]); raceaccess(gp, in, in->c, o, RACE_ATOMIC_WRITE))
+VAR_OP(swapa, uint64_t old = a_xchg(&o->v, (uint64_t)R[in->b]); raceupdate(gp, in, in->c, o);
+       set_reg(gp, in->a, (int64_t)old))
 
 static enum opres op_adda(struct g *gp, const struct insn *in)
 {
@@ -360,6 +357,7 @@ static enum opres op_adda(struct g *gp, const struct insn *in)
     if (o == NULL)
         return gopanic_text(gp, PANIC_nil);
     uint64_t d = (uint64_t)amount(gp, in->b, in->imm), sum = a_add(&o->v, d);
+    raceupdate(gp, in, in->c, o);
     return put(gp, in->a, (int64_t)sum);
 }
 
@@ -370,6 +368,10 @@ static enum opres op_casa(struct g *gp, const struct insn *in)
         return gopanic_text(gp, PANIC_nil);
     int64_t *R = regs(gp);
     bool swapped = a_cas(&o->v, (uint64_t)R[in->b], (uint64_t)R[in->c]);
+    if (swapped)
+        raceupdate(gp, in, (uint8_t)in->imm, o);
+    else
+        raceaccess(gp, in, (uint8_t)in->imm, o, RACE_ATOMIC_READ);
     return put(gp, in->a, swapped);
 }
 
@@ -627,8 +629,11 @@ static const op_fn op_table[OPS] = {
     [OP_SPANB] = op_spanb, [OP_SPANE] = op_spane, [OP_MARK] = op_mark, [OP_GOSCHED] = op_gosched,
     [OP_INDEX] = op_index,
     [OP_TAPEBEGIN] = op_tapebegin, [OP_TAPE] = op_tape, [OP_TAPEZERO] = op_tapezero,
+    [OP_TAPECALL] = op_tapecall, [OP_TAPEBACK] = op_tapeback,
     [OP_EVWAIT] = op_evwait, [OP_EVPOST] = op_evpost, [OP_SLEEPTO] = op_sleepto,
-    [OP_AFTERTO] = op_afterto, [OP_FDTAKE] = op_fdtake, [OP_FDPOST] = op_fdpost,
+    [OP_AFTERTO] = op_afterto,
+    [OP_CHTIMER] = op_chtimer, [OP_CHSTOP] = op_chstop, [OP_CHRESET] = op_chreset,
+    [OP_FDTAKE] = op_fdtake, [OP_FDPOST] = op_fdpost,
 };
 /* clang-format on */
 

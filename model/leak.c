@@ -26,10 +26,9 @@ struct leaks {
     uint32_t *todo; /* instructions to follow */
     uint32_t ntodo;
     struct g *fresh; /* found in this round, by schedlink; check_seen says found */
-    int32_t nfresh;
     bool handles, pools, contexts, timer_funcs; /* what the program has at all */
     bool everything;                            /* nothing can be told apart */
-    bool verdict; /* at the end of a run, and not by a collection: nothing but what is */
+    bool verdict; /* asked at the end of a run (world_strand), not by a collection */
 };
 
 static bool bit_set(uint64_t *bits, int64_t at)
@@ -73,7 +72,6 @@ static void leaks_reset(struct leaks *l)
     memset(l->code, 0, ((size_t)rt->prog->ncode / 64 + 1) * sizeof *l->code);
     l->ntodo = 0;
     l->fresh = NULL;
-    l->nfresh = 0;
     l->everything = l->handles && l->pools;
 }
 
@@ -86,7 +84,6 @@ static void leak_live(struct leaks *l, struct g *gp)
     gp->check_seen = true;
     gp->schedlink = l->fresh;
     l->fresh = gp;
-    l->nfresh++;
 }
 
 /* A select that another case has woken is still on its other queues. */
@@ -160,8 +157,8 @@ static void leak_object(struct leaks *l, int64_t handle)
     }
 }
 
-/* Who can reach a context can cancel it, and with it all that were made of it. They are chained by
- * mark, as a cancel does: at the end of a run nobody is in the middle of one. */
+/* Who can reach a context can cancel it and all that were made of it. The tree is walked by
+ * chaining it through `mark`, as ctx_mark does: at the end of a run no cancel is under way. */
 static void leak_ctx(struct leaks *l, struct ctx *c)
 {
     if (!l->verdict)
@@ -429,22 +426,22 @@ static bool leak_waits_for_nil(const struct g *gp)
            gp->waitreason == waitReasonChanSendNilChan;
 }
 
-/* Somebody is in the middle of ending contexts: which, is in his hands alone. */
+/* gp is in the middle of ending contexts: which ones, nobody else knows. */
 static bool leak_cancels(const struct g *gp)
 {
     return (a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan) == Grunning &&
            (gp->func < 0 || (gp->pc > 0 && prog_code[gp->pc - 1].op == OP_CTXCANCEL));
 }
 
-/* What a verdict suspects was marked before. */
+/* At the end of a run strand_suspects has marked the suspects. */
 static bool leak_is_suspect(const struct leaks *l, const struct g *gp, uint32_t status)
 {
     return l->verdict ? gp->stranded || (gp == rt->main_g && rt->main_returned)
                       : leak_suspect(gp, status);
 }
 
-/* Who may ever run again, as check_seen; who is no suspect is a root. Gives in how many rounds the
- * others were found: those that a round can reach are the next one's. */
+/* Sets check_seen of every G that may ever run again. The roots are the Gs that are no suspects;
+ * each round follows what the Gs of the round before can reach. Gives the number of rounds. */
 static int32_t leaks_trace(struct leaks *l)
 {
     leaks_reset(l);
@@ -458,6 +455,8 @@ static int32_t leaks_trace(struct leaks *l)
         }
     }
     leak_specials(l);
+    if (rt->objs->pools != NULL)
+        leak_mutex(l, &rt->objs->pools->allPoolsMu);
     if (l->verdict)
         leak_timers(l);
     if (!l->verdict || timers_in_flight()) {
@@ -487,8 +486,7 @@ static void leaks_mark(void)
         struct g *gp = gList_pop(&leaked);
         casgstatus(gp, Gwaiting, Gleaked);
         if (gp == rt->main_g && gp->waitreason == waitReasonSelectNoCases)
-            casgstatus(gp, Gleaked,
-                       Gwaiting); /* main may wait for ever: nobody calls that a leak */
+            casgstatus(gp, Gleaked, Gwaiting); /* main may wait for ever on purpose */
     }
 }
 

@@ -3,7 +3,8 @@
  * checks this only when built for it; here every acquisition is checked. */
 #include "lockrank.h"
 
-/* The parts that lockrank.def puts its lists together from, by the order they are of. */
+/* Sets of ranks from which lockrank.def puts its lists together. The number at the end of a name is
+ * the column: 1 listed, 2 graph, 3 channels first. */
 #define R(name) (UINT64_C(1) << lockRank##name)
 #define BEFORE_SCHED_1                                                                   \
     (R(Sysmon) | R(Forcegc) | R(SweepWaiters) | R(AssistQueue) | R(Cpuprof) | R(Sweep) | \
@@ -61,7 +62,7 @@ static void lockInit(struct mutex *l, enum lockrank rank)
     l->ask = (prof->lock_ranks ? ~lockrank_held(rank) : 0) | l->rank_bit;
 }
 
-/* The rare part of the next: a broken order, or one more lock of a rank that is held. */
+/* The rare part of lockrank_acquire: a broken order, or one more lock of a rank that is held. */
 static COLD void lockrank_ask(struct m *mp, const struct mutex *l)
 {
     uint32_t rank = (uint32_t)__builtin_ctzll(l->rank_bit);

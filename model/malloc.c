@@ -8,7 +8,7 @@
 #include "park.h"
 
 enum { MCACHE_BYTES = 8192, LARGE_BYTES = 32 << 10 };
-/* The machine of a scenario has so much memory: a heap beyond it is the end, as in mheap.grow. */
+/* A scenario's machine has 1 TiB of memory: a heap beyond it is out of memory, as in mheap.grow. */
 static const int64_t heap_max = INT64_C(1) << 40;
 
 /* mcache.refill, and the large path. True: heapLive grew, the trigger is worth a look

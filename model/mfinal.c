@@ -8,6 +8,7 @@
 #include "newproc.h"
 #include "objs.h"
 #include "park.h"
+#include "race.h"
 #include "stack.h"
 
 enum {
@@ -98,6 +99,7 @@ static void addspecial(struct g *gp, const struct insn *in, bool cleanup)
     s->opens_block = false;
     for (uint32_t i = 0; i < in->b; i++)
         s->args[i] = regs(gp)[in->a + i];
+    racerelease(s);
     lock(&rt->fin->speciallock); /* from mheap's specials */
     work(alloc);
     unlock(&rt->fin->speciallock);
@@ -111,6 +113,7 @@ static void special_call(struct g *gp, struct special *s, enum frame_kind kind)
 {
     if (!frame_push(gp, s->func, kind, NOREG))
         return;
+    raceacquire(s);
     gp->rng = s->rng;
     for (uint32_t i = 0; i < s->nargs; i++)
         regs(gp)[i] = s->args[i];
@@ -132,7 +135,7 @@ static bool special_is_due(const struct special *s)
     return (int32_t)(a_peek(&rt->gc.cycles) - s->cycle) > 0;
 }
 
-/* Sorts out whose objects are garbage. Their spans hold small objects: the first to be swept. */
+/* Sorts out the specials whose objects are garbage. Spans of small objects are swept first. */
 static void specials_unsweep(void)
 {
     struct finalizers *f = rt->fin;
@@ -293,7 +296,7 @@ static void finalizer_run(struct g *gp)
     special_call(gp, s, FRAME_FINALIZER);
 }
 
-/* It has returned. */
+/* The finalizer has returned. */
 static enum opres finalizer_returns(struct g *gp)
 {
     struct finalizers *f = rt->fin;

@@ -62,7 +62,7 @@ struct finalizers {
     struct special *finq; /* newest first */
     int32_t finq_n;
     struct special *taken; /* what the finalizer goroutine has before it; its own */
-    bool block_ends;       /* with the one that it runs; its own */
+    bool block_ends;       /* the special that it runs is the last of its block; its own */
     struct g *fing;
     ATOMIC(uint32_t) status;
     ATOMIC(bool) fingwait, fingwake; /* <=1.19 */

@@ -209,7 +209,7 @@ static void startm(struct p *pp, bool spinning, bool lockheld)
     }
     struct m *nmp = mget();
     if (nmp == NULL) {
-        int64_t id = mReserveID();
+        int64_t id = prof->new_m_counted ? mReserveID() : -1;
         unlock(&sched->lock);
         newm(spinning ? MSTART_SPINNING : MSTART_LOOP, pp, id);
         if (lockheld)

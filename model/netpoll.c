@@ -173,7 +173,10 @@ static struct g *netpollunblock(struct pollDesc *pd, enum poll_mode mode, bool i
             continue;
         if (old == pdNil || old == pdWait)
             return NULL; /* about to park: the commit will fail */
-        *delta -= 1;
+        if (prof->netpoll_delta && !prof->waiters_after_ready)
+            netpollAdjustWaiters(-1);
+        else
+            *delta -= 1;
         return (struct g *)old;
     }
 }
@@ -318,4 +321,5 @@ static void pollClose(struct pollDesc *pd)
     if (a_load(&pd->wg) > pdReady || a_load(&pd->rg) > pdReady)
         throw("runtime: blocked G on closing polldesc");
     a_store(&pd->open, 0u);
+    descriptor_close(pd->fd);
 }

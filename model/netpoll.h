@@ -113,7 +113,7 @@ static enum opres netpoll_take_op(struct g *gp, struct pollfd *fd);
 static enum opres netpoll_write_op(struct g *gp, struct pollfd *fd); /* FD.Write of an answer */
 /* FD.Close: wakes its users and waits until they are gone. */
 static enum opres netpoll_close_op(struct g *gp, struct pollfd *fd);
-/* In d ns; d < 0: none. */
+/* SetDeadline and its two halves: d ns from now; d < 0: none any more. */
 static void netpoll_set_deadline(struct pollfd *fd, int64_t d, enum poll_mode mode);
 
 /* arrivals.c */

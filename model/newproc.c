@@ -9,6 +9,7 @@
 #include "panic.h"
 #include "park.h"
 #include "proc.h"
+#include "race.h"
 #include "runq.h"
 #include "spin.h"
 #include "stack.h"
@@ -30,10 +31,16 @@ static void allgadd(struct g *gp)
     unlock(&rt->allglock);
 }
 
+enum { STACKS_OF_A_REFILL = 8 }; /* half of stackcache's 32 KB */
+
 static struct g *malg(void)
 {
     struct g *gp = host_alloc(sizeof *gp, _Alignof(struct g));
     work(malg);
+    jolt(new_g);
+    struct p *pp = mp_p(getm());
+    if (pp != NULL && pp->newStacks++ % STACKS_OF_A_REFILL == 0)
+        jolt(stack_refill);
     casgstatus(gp, Gidle, Gdead);
     allgadd(gp);
     return gp;
@@ -178,12 +185,13 @@ static struct g *newproc1(bool parked, enum waitreason reason)
 }
 
 /* proc.go newproc: the go statement. The new G goes to runnext; the creator keeps running. */
-static struct g *newproc(uint32_t func, const int64_t *args, uint32_t nargs, int32_t group)
+static inline struct g *newproc(uint32_t func, const int64_t *args, uint32_t nargs, int32_t group)
 {
     struct m *mp = getm();
     struct g *gp = newproc1(/*parked*/ false, waitReasonZero);
     gp->group = group;
     g_start_at(gp, func, args, nargs);
+    racecreate(gp);
     ev_g_create(rec_g(gp), (int32_t)func, group, rec_curg(mp), EV_born_program, next_place());
     runqput(a_own(&mp->p), gp, /*next*/ true);
     if (rt->mainStarted)

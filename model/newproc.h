@@ -10,7 +10,7 @@ static void gfpurge(struct p *pp);
 static void markrootFreeGStacks(void);
 static struct g *newproc1(bool parked, enum waitreason reason);
 /* Go statement. */
-static struct g *newproc(uint32_t func, const int64_t *args, uint32_t nargs, int32_t group);
+static inline struct g *newproc(uint32_t func, const int64_t *args, uint32_t nargs, int32_t group);
 static struct g *newsysproc(enum step first, void *obj);
 static bool gdestroy(struct g *gp);
 static enum opres goexit(struct g *gp);

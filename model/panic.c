@@ -21,6 +21,7 @@
 #include "newproc.h"
 #include "objs.h"
 #include "oslock.h"
+#include "race.h"
 #include "stack.h"
 #include "statusname.h"
 #include "park.h"
@@ -79,6 +80,7 @@ static enum opres defer_run(struct g *gp, enum frame_kind kind)
     enum opres res = OP_DONE;
     if (d->once != NULL) {
         defer_native_then(gp, kind);
+        racerelease(&d->once->done);
         a_store(&d->once->done, 1);
         res = mutex_unlock(gp, &d->once->m);
     } else if (frame_push(gp, d->func, kind, NOREG)) {
@@ -472,8 +474,10 @@ static enum opres op_once(struct g *gp, const struct insn *in)
     struct once *o = object_of(gp, in, in->c, OBJ_ONCE);
     if (o == NULL)
         return gopanic_text(gp, PANIC_nil);
-    if (a_load(&o->done) != 0)
+    if (a_load(&o->done) != 0) {
+        raceacquire(&o->done);
         return OP_DONE;
+    }
     push_step(gp, STEP_onceDo);
     return mutex_lock(gp, &o->m);
 }

@@ -55,7 +55,7 @@ static inline void dropg(struct m *mp)
     a_store_rlx(&mp->curg, (struct g *)NULL);
 }
 
-/* For records: who did it; nobody on g0. */
+/* Who did it, for a record: the G that runs on this M; nobody while it is on g0. */
 static ev_g rec_curg(struct m *mp)
 {
     const struct g *gp = a_own(&mp->curg);
@@ -94,13 +94,15 @@ static void park_m(struct g *gp)
 }
 
 /* proc.go gopark. */
-static enum opres gopark(struct g *gp, unlockf_fn unlockf, void *lockp, enum waitreason reason)
+static inline enum opres gopark(struct g *gp, unlockf_fn unlockf, void *lockp,
+                                enum waitreason reason)
 {
     struct m *mp = acquirem();
     mp->waitunlockf = unlockf;
     mp->waitlock = lockp;
     gp->waitreason = (uint8_t)reason;
     releasem(mp);
+    jolt(first_wait);
     return mcall(park_m);
 }
 
@@ -143,7 +145,7 @@ static inline void made_runnable(struct g *gp)
     gp->runnable_at = record_now();
 }
 
-/* The record of it. */
+/* The record of a G that gave its M up and can run: preempted, or by Gosched. */
 static void put_back(const struct g *gp, const struct m *mp, bool preempted, enum ev_place place)
 {
     if (preempted)

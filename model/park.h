@@ -11,7 +11,8 @@ static enum opres mcall(mcall_fn fn);
 static inline void dropg(struct m *mp);
 static ev_g rec_curg(struct m *mp);
 static inline enum ev_place next_place(void);
-static enum opres gopark(struct g *gp, unlockf_fn unlockf, void *lockp, enum waitreason reason);
+static inline enum opres gopark(struct g *gp, unlockf_fn unlockf, void *lockp,
+                                enum waitreason reason);
 static enum opres goparkunlock(struct g *gp, struct mutex *l, enum waitreason reason);
 static inline void ready(struct g *gp, bool next);
 static inline void goready(struct g *gp); /* ready(next=true) */

@@ -50,7 +50,7 @@ static bool plant_on_channel(struct g *gp)
     return a_peek(&gp->atomicstatus) == Gwaiting && gp->waitreason == waitReasonChanReceive;
 }
 
-/* On a channel, and says that it sleeps. */
+/* A G that waits on a channel now says that it sleeps. */
 static bool plant_wait(void)
 {
     struct g *gp = rt->allgs;

@@ -5,7 +5,7 @@
 #include "objs.h"
 
 static struct pool *pool_make(void);
-static void pool_put(struct pool *o, int64_t v);
-static bool pool_get(struct pool *o, int64_t *v);
+static enum opres pool_put(struct g *gp, struct pool *o); /* the instruction's value */
+static enum opres pool_get(struct g *gp, struct pool *o); /* into the instruction's registers */
 static void poolCleanup(void); /* GC: what was not used since the last GC is dropped */
 #endif

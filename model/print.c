@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PRINT: formats, and hands the text to whoever embeds the model. It takes the time of a short
  * write(2), but is no system call of the scheduler's: prints are how a run is compared with Go, and
- * must not move a P. Records: of the text, then of each
- * argument. */
+ * must not move a P. It leaves a record of the text, then one of each argument. */
 #include "print.h"
 #include "api.h"
 #include "objs.h"

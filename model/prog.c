@@ -61,6 +61,7 @@ static unsigned small_limit(enum op op)
 {
     switch (op) {
     case OP_CPU: return CPU_KINDS;
+    case OP_SYSCALL: return CALL_KINDS;
     case OP_MAKE: return OBJ_DECLARED;
     case OP_FDWAIT: return 3;
     case OP_FDDEADLINE: return 4;
@@ -232,7 +233,8 @@ static bool check_select(const struct check *k)
 
 static bool ends(enum op op)
 {
-    return op == OP_RET || op == OP_JMP || op == OP_PANIC || op == OP_GOEXIT || op == OP_EXIT;
+    return op == OP_RET || op == OP_JMP || op == OP_TAPEBACK || op == OP_PANIC || op == OP_GOEXIT ||
+           op == OP_EXIT;
 }
 
 /* A function that plays tapes is TAPEBEGIN 0, TAPE 0, JMP to the second, so that nothing else
@@ -241,6 +243,8 @@ static bool check_player(const struct check *k)
 {
     const struct func *f = &k->p->funcs[k->func];
     const struct insn *code = &k->p->code[f->entry];
+    if (k->in->op == OP_TAPECALL || k->in->op == OP_TAPEBACK)
+        return bad(k, "has its place on a tape");
     if (k->in->op != OP_TAPEBEGIN && k->in->op != OP_TAPE)
         return true;
     bool shape = f->end - f->entry == 3 && code[0].op == OP_TAPEBEGIN && code[0].a == TAPE_AT &&
@@ -248,14 +252,6 @@ static bool check_player(const struct check *k)
                  (uint32_t)code[2].d == f->entry + 1;
     return (shape && f->nregs == TAPE_REGS && f->nparams == 1) ||
            bad(k, "is no function that plays a tape");
-}
-
-static uint8_t *put_number(uint8_t *at, uint64_t v)
-{
-    for (; v > 0x7f; v >>= 7)
-        *at++ = (uint8_t)(v | 0x80);
-    *at++ = (uint8_t)v;
-    return at;
 }
 
 static bool check_func(struct check *k)
@@ -313,7 +309,7 @@ static bool check_entry(struct check *k)
 {
     if (!on_tape((enum op)k->in->op))
         return bad(k, "has no place on a tape");
-    if (writes(k, TAPE_AT) || writes(k, TAPE_NEXT))
+    if (writes(k, TAPE_AT) || writes(k, TAPE_NEXT) || writes(k, TAPE_BACK))
         return bad(k, "changes where the tape is read");
     return check_insn(k) && check_select(k);
 }
@@ -373,9 +369,9 @@ size_t tape_put(uint8_t *to, const struct insn *in)
     if (all && o->c != N_)
         *at++ = in->c;
     if (all ? o->d != N_ : !tape_d_absent(o->d))
-        at = put_number(at, (uint64_t)((int64_t)in->d + 1));
+        at = tape_put_number(at, (uint64_t)((int64_t)in->d + 1));
     if (o->imm != N_)
-        at = put_number(at, (uint64_t)in->imm << 1 ^ (in->imm < 0 ? UINT64_MAX : 0));
+        at = tape_put_number(at, (uint64_t)in->imm << 1 ^ (in->imm < 0 ? UINT64_MAX : 0));
     return (size_t)(at - to);
 }
 

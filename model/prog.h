@@ -48,6 +48,7 @@ enum cpu_kind {
     CPU_nopreempt, /* no safe point until it ends */
     CPU_KINDS
 };
+enum { CALL_KINDS = 4 }; /* of SYSCALL: enum syscall_kind of the hosts */
 
 enum object_kind {
     OBJ_CHAN = 1, /* param: capacity */
@@ -114,6 +115,10 @@ struct object_decl {
     int64_t param;
     uint8_t kind;
 };
+
+/* Groups that no program declares: a goroutine of its function's name, and the ones in which
+ * contexts end (package context is no part of the runtime, nor of the program). */
+enum { GROUP_NONE = -1, GROUP_CONTEXT = -2 };
 
 struct func {
     const char *name;

@@ -40,14 +40,14 @@ static gslot *runq_slot(struct p *pp, uint32_t at) { return &pp->runq[at & pp->r
 static uint32_t runq_cap(const struct p *pp) { return pp->ringmask + 1; }
 
 /* proc.go runqempty. Four loads; the fourth sees whether runnext was displaced into the ring
- * between the second and third. */
+ * between the second and third. Before fcd7c02c70 there were three. */
 static bool runqempty(struct p *pp)
 {
     for (;;) {
         uint32_t head = a_load(&pp->runqhead);
         uint32_t tail = a_load(&pp->runqtail);
         struct g *next = a_load(&pp->runnext);
-        if (tail == a_load(&pp->runqtail))
+        if (!prof->runqempty_rereads || tail == a_load(&pp->runqtail))
             return head == tail && next == NULL;
     }
 }
@@ -114,6 +114,16 @@ static inline void runqput(struct p *pp, struct g *gp, bool next)
     }
 }
 
+/* As it was before 1.15: the queue is read and written, and what somebody else did to it in between
+ * is lost. */
+static COLD void put_unlocked(struct gQueue *q)
+{
+    struct gQueue as_read = sched->runq;
+    (void)a_load_rlx(&sched->runqsize);
+    sched->runq = as_read;
+    globrunqputbatch(q);
+}
+
 /* proc.go runqputbatch. What does not fit stays in q (1.25+) or goes to the global queue at once.
  */
 static void runqputbatch(struct p *pp, struct gQueue *q)
@@ -131,7 +141,11 @@ static void runqputbatch(struct p *pp, struct gQueue *q)
     a_store_rel(&pp->runqtail, t);
     if (!gQueue_empty(q))
         moved_all(q, pp, EV_place_global);
-    if (!prof->grq_batch_unlocked && !gQueue_empty(q)) {
+    if (prof->grq_batch_unlocked || gQueue_empty(q))
+        return;
+    if (!prof->batch_overflow_locked) {
+        put_unlocked(q);
+    } else {
         lock(&sched->lock);
         globrunqputbatch(q);
         unlock(&sched->lock);

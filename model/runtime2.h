@@ -112,8 +112,8 @@ enum { SYSTEM_NOT, SYSTEM_ALWAYS, SYSTEM_SPECIALS };
 
 /* What few Gs have; stays with the G when it is reused. */
 struct gext {
-    struct cleanupBlock *cleanups; /* that a cleanup goroutine works on, */
-    uint32_t cleanup;              /* and where in it */
+    struct cleanupBlock *cleanups; /* the block that a cleanup goroutine works on */
+    uint32_t cleanup;              /* and how far it is in it */
     struct timer *sleep;           /* timeSleep's */
     struct panicRecord *panics;
     struct deferRecord *defers;
@@ -155,12 +155,11 @@ struct g {
     uint8_t system;         /* enum above: the runtime's own G does not count for deadlock */
     bool extra;             /* of an extra M (extram.c) */
     bool has_ext_wake;      /* a poll descriptor or timer will wake it (leak reports) */
-    bool parkingOnChan;
-    bool check_seen : 1;  /* check.c */
-    bool stranded : 1;    /* nobody can ever wake it (world_strand) */
-    bool unannounced : 1; /* Gosched up to 1.21 put it on the global queue and woke nobody */
-    bool stack_grew : 1;  /* no stack of the size that goroutines start with */
-    bool no_stack : 1;    /* dead, and its stack was freed */
+    bool check_seen : 1;    /* check.c */
+    bool stranded : 1;      /* nobody can ever wake it (world_strand) */
+    bool unannounced : 1;   /* Gosched up to 1.21 put it on the global queue and woke nobody */
+    bool stack_grew : 1;    /* no stack of the size that goroutines start with */
+    bool no_stack : 1;      /* dead, and its stack was freed */
     union {
         int64_t inline_regs[GREGS_INLINE];
         int64_t *grown; /* when it did not fit any more */
@@ -198,7 +197,7 @@ struct m {
     struct p *oldp;  /* P held before the system call (a hint) */
     int32_t locks;
     bool spinning; /* written by startm while the M sleeps, else by the M */
-    bool blocked, incgo, isextra, isExtraInC, needextram;
+    bool blocked, incgo, isExtraInC, needextram;
     bool bound;       /* 1.21+: an extra M that its C thread keeps */
     bool exiting;     /* mexit ran: the thread function returns */
     bool onmidle;     /* on sched.midle (sched.lock) */
@@ -271,6 +270,7 @@ struct p {
     struct gList gFree;
     struct sudog *sudogcache; /* list */
     int32_t nsudog;
+    uint32_t newStacks;      /* taken of the P's cache */
     struct sudog *sudogspan; /* not used yet: so many */
     uint32_t nsudogspan, sudogs_made;
     ATOMIC(uint32_t) runSafePointFn;
@@ -431,10 +431,11 @@ struct runtime {
     bool scheddetail;
     struct mutex computeMaxProcsLock; /* defaultGOMAXPROCS by sysmon, waited for by GOMAXPROCS */
     struct updateMaxProcsGState updateMaxProcsG;
-    ATOMIC(uintptr_t) * events; /* of recorded programs, by number (wakeevent.c) */
-    int64_t tape_ns;            /* when the main goroutine's tape began: instant 0 */
-    ATOMIC(uint64_t) printed;   /* bytes so far */
-    uint64_t output_max;        /* the run ends when more are printed; 0: no limit */
+    ATOMIC(uintptr_t) * events;  /* of recorded programs, by number (wakeevent.c) */
+    struct timeTimer **chtimers; /* of declared channels (chtimer.c) */
+    int64_t tape_ns;             /* when the main goroutine's tape began: instant 0 */
+    ATOMIC(uint64_t) printed;    /* bytes so far */
+    uint64_t output_max;         /* the run ends when more are printed; 0: no limit */
 };
 
 /* The world this process runs. Set by world_attach, constant while the world runs. */

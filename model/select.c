@@ -12,6 +12,7 @@
 #include "objs.h"
 #include "panic.h"
 #include "park.h"
+#include "race.h"
 #include "rand.h"
 #include "stack.h"
 #include "turn.h"
@@ -149,7 +150,6 @@ static void selunlock(const struct selector *s)
 static bool selparkcommit(struct g *gp, void *unused)
 {
     (void)unused;
-    gp->parkingOnChan = false;
     struct hchan *last = NULL;
     for (struct sudog *s = gp->waiting; s != NULL; s = s->waitlink) {
         if (s->c != last && last != NULL)
@@ -189,6 +189,8 @@ static bool select_try_recv(struct g *gp, struct selector *s, uint32_t k, enum o
         ok = false;
     else
         return false;
+    if (!ok)
+        raceacquire(&c->closed);
     selunlock(s);
     if (peer != NULL)
         wake_peer(peer);
@@ -220,7 +222,7 @@ static bool select_try_send(struct g *gp, struct selector *s, uint32_t k, enum o
     return true;
 }
 
-/* Pass 2: on every channel's queue. */
+/* Pass 2: nothing can go. The G enters every channel's queue and parks. */
 static enum opres select_park(struct g *gp, struct selector *s)
 {
     if (gp->waiting != NULL)
@@ -243,7 +245,6 @@ static enum opres select_park(struct g *gp, struct selector *s)
             blockTimerChan(c);
     }
     gp->param = NULL;
-    gp->parkingOnChan = true;
     push_step(gp, STEP_selectgo);
     return gopark(gp, selparkcommit, NULL, waitReasonSelect);
 }

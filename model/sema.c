@@ -3,17 +3,22 @@
  *
  * A root holds the waiters of all addresses that hash to it. Go keeps the addresses in a treap,
  * whose shape nobody can see; here they are a list. Per address the waiters are a FIFO (LIFO on
- * request) chain. A sudog's fields: first of an address: next = first of the next address, prev =
- * last of its chain        all: waitlink = next in the chain, c = address ticket 1 says that the
- * count was handed to the waiter. The model keeps the sudog in gp->waiting in every release; Go
- * does since 1.26. */
+ * request) chain. What the fields of a sudog say:
+ *
+ *   c         the address
+ *   waitlink  the next waiter of the address
+ *   next      of an address' first waiter: the first one of the next address
+ *   prev      of an address' first waiter: the last of its chain
+ *   ticket    1: the count was handed to this waiter
+ *
+ * The model keeps the sudog in gp->waiting in every release; Go does since 1.26. */
 #include "sema.h"
 #include "lock.h"
 #include "objs.h"
 #include "park.h"
+#include "race.h"
 
-/* Go: (address >> 3) % 251. The distance from a fixed object of the arena stands for the address.
- */
+/* Go: (address >> 3) % 251. Here the distance from a fixed object of the arena is the address. */
 static struct semaRoot *rootFor(const semaword *addr)
 {
     size_t offset = (size_t)((uintptr_t)addr - (uintptr_t)rt);
@@ -184,6 +189,7 @@ static enum opres notifyListWait(struct g *gp, struct notifyList *l, uint32_t t)
 {
     lock(&l->lock);
     if (ticket_less(t, a_own(&l->notify))) {
+        raceacquire(l);
         unlock(&l->lock);
         return OP_DONE;
     }
@@ -223,11 +229,13 @@ static void notifyListNotifyAll(struct notifyList *l)
     struct sudog *s = l->head;
     l->head = l->tail = NULL;
     uint32_t wait = a_load(&l->wait);
+    racereleasemerge(l);
     a_store(&l->notify, wait);
     unlock(&l->lock);
     while (s != NULL) {
         struct sudog *next = s->next;
         s->next = NULL;
+        racehandoff(s->g);
         readyWithTime(s);
         s = next;
     }
@@ -261,9 +269,12 @@ static void notifyListNotifyOne(struct notifyList *l)
         unlock(&l->lock);
         return;
     }
+    racereleasemerge(l);
     a_store(&l->notify, t + 1);
     struct sudog *s = notifyList_take(l, t);
     unlock(&l->lock);
-    if (s != NULL)
-        readyWithTime(s);
+    if (s == NULL)
+        return;
+    racehandoff(s->g);
+    readyWithTime(s);
 }

@@ -78,7 +78,7 @@ static void wakep(void)
     startm(NULL, /*spinning*/ true, /*lockheld*/ false);
 }
 
-/* The record of the end. */
+/* The record that an M's spinning ended, with or without work. */
 static void spun(const struct m *mp, bool found)
 {
     ev_m_spin_end((uint64_t)(record_now() - mp->since), found);
@@ -177,11 +177,12 @@ static void handoffp(struct p *pp)
         tell_poller(when);
 }
 
-/* injectglist's startIdle: n Ms, not spinning, each with a P. */
+/* injectglist's startIdle: n Ms, not spinning, each with a P. Before 1.20.6 the P was in nobody's
+ * hands that checkdead knows of until startm had the lock again. */
 static void startIdle(int32_t n)
 {
     for (; n > 0; n--) {
-        if (!prof->startidle_locked) {
+        if (!prof->wakep_locked) {
             if (a_load(&sched->npidle) == 0)
                 return;
             startm(NULL, /*spinning*/ false, /*lockheld*/ false);
@@ -195,8 +196,11 @@ static void startIdle(int32_t n)
             releasem(mp);
             return;
         }
-        startm(pp, /*spinning*/ false, /*lockheld*/ true);
-        unlock(&sched->lock);
+        if (!prof->startidle_locked)
+            unlock(&sched->lock);
+        startm(pp, /*spinning*/ false, prof->startidle_locked);
+        if (prof->startidle_locked)
+            unlock(&sched->lock);
         releasem(mp);
     }
 }
@@ -208,7 +212,7 @@ static void put_global(struct gQueue *q)
     unlock(&sched->lock);
 }
 
-/* Before anybody else can see them. */
+/* The records of injected Gs, made before anybody else can see these. */
 static void injected(const struct gQueue *q, enum ev_place place)
 {
     for (const struct g *gp = q->head; gp != NULL; gp = gp->schedlink)

@@ -14,7 +14,7 @@
 #include "objs.h"
 #include "panic.h"
 
-enum { FRAME_HDR = 2, STACK_ORDER_MIN = 4, STACK_ORDERS = 32 };
+enum { FRAME_HDR = 2, STACK_ORDER_MIN = 4 };
 
 /* Blocks of 2^order words, free ones in a list per size (stack.go stackpool; its per-P caches are
  * left out). */

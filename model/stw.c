@@ -271,8 +271,8 @@ static struct p *pop_p(struct p **list)
     return pp;
 }
 
-/* The idle ones, ascending as a list. Pushed in that order the highest ends on top (1.26+), in the
- * other order the lowest. */
+/* Puts the idle Ps, a list in ascending order, on the idle stack: since 1.26 in that order, so that
+ * the highest id is on top; before in the other, with the lowest on top. */
 static void resize_put_idle(struct p *idle, int64_t now)
 {
     if (!prof->pidle_reversed) {
@@ -356,7 +356,7 @@ static void safepoint_done(struct p *pp)
         notewakeup(&sched->safePointNote);
 }
 
-/* proc.go runSafePointFn: the own P's share, or somebody did it for us. */
+/* proc.go runSafePointFn: runs forEachP's function for this P, unless somebody else already did. */
 static COLD void runSafePointFn(void)
 {
     struct p *pp = mp_p(getm());

@@ -5,12 +5,17 @@
  *
  * Mutex, normal mode: a woken waiter competes with new arrivals, who usually win. Starving mode,
  * entered by a waiter that waited longer than starve_ns: Unlock hands the lock to the first waiter,
- * new arrivals queue at the tail. bit 0 locked    set by whoever owns it; missed: two owners bit 1
- * woken     somebody is awake and will look: Unlock wakes nobody; set wrongly: a waiter sleeps for
- * ever bit 2 starving  see above; set while the waiter count is 0: nobody clears it */
+ * new arrivals queue at the tail. The state word, and what breaks if a bit is wrong:
+ *
+ *   bit 0     locked    set by whoever owns the mutex; missed: two owners
+ *   bit 1     woken     a waiter is awake and will look, so Unlock wakes nobody; set wrongly: a
+ *                       waiter sleeps for ever
+ *   bit 2     starving  the mode; set while there are no waiters: nobody clears it
+ *   bits 3..  how many wait */
 #include "sync.h"
 #include "objs.h"
 #include "panic.h"
+#include "race.h"
 #include "runq.h"
 #include "sema.h"
 
@@ -22,8 +27,7 @@ static enum waitreason lock_reason(enum waitreason named)
     return prof->mutex_reasons ? named : waitReasonSemacquire;
 }
 
-/* proc.go sync_runtime_canSpin: only if somebody else can be running and nothing waits on this P.
- */
+/* proc.go sync_runtime_canSpin: only if another P can be running and nothing waits on this one. */
 static bool sync_canSpin(int64_t iter)
 {
     if (iter >= prof->mutex_spin || host_ncpu() <= 1)
@@ -79,8 +83,10 @@ static enum opres lockSlow(struct g *gp, struct smutex *m, int64_t waitStart, bo
             break;
         old = a_load_rlx(&m->state);
     }
-    if ((old & (MUTEX_LOCKED | MUTEX_STARVING)) == 0)
+    if ((old & (MUTEX_LOCKED | MUTEX_STARVING)) == 0) {
+        raceacquire(m);
         return OP_DONE;
+    }
     bool lifo = waitStart != 0;
     gp->opval = lifo ? waitStart : nanotime();
     gp->opobj = m;
@@ -104,21 +110,25 @@ static enum opres step_mutexLock(struct g *gp)
     if (!starving || old >> MUTEX_SHIFT == 1)
         delta -= MUTEX_STARVING;
     a_add(&m->state, delta);
+    raceacquire(m);
     return OP_DONE;
 }
 
 static enum opres mutex_lock(struct g *gp, struct smutex *m)
 {
-    if (a_cas(&m->state, 0, MUTEX_LOCKED))
-        return OP_DONE;
-    return lockSlow(gp, m, 0, false, false);
+    if (!a_cas(&m->state, 0, MUTEX_LOCKED))
+        return lockSlow(gp, m, 0, false, false);
+    raceacquire(m);
+    return OP_DONE;
 }
 
 static bool mutex_trylock(struct smutex *m)
 {
     int32_t old = a_load_rlx(&m->state);
-    return (old & (MUTEX_LOCKED | MUTEX_STARVING)) == 0 &&
-           a_cas(&m->state, old, old | MUTEX_LOCKED);
+    if ((old & (MUTEX_LOCKED | MUTEX_STARVING)) != 0 || !a_cas(&m->state, old, old | MUTEX_LOCKED))
+        return false;
+    raceacquire(m);
+    return true;
 }
 
 /* mutex.go unlockSlow. */
@@ -138,18 +148,37 @@ static enum opres unlockSlow(struct g *gp, struct smutex *m, int32_t state)
     }
 }
 
-static enum opres mutex_unlock(struct g *gp, struct smutex *m)
+/* Unlock of a mutex inside another object: the race detector hears of that object, not of it. */
+static enum opres mutex_unlock_inner(struct g *gp, struct smutex *m)
 {
     int32_t state = a_add(&m->state, -MUTEX_LOCKED);
     return state == 0 ? OP_DONE : unlockSlow(gp, m, state);
 }
 
+static enum opres mutex_unlock(struct g *gp, struct smutex *m)
+{
+    racerelease(m);
+    return mutex_unlock_inner(gp, m);
+}
+
 /* ---- RWMutex ---- */
+
+/* A reader comes after the last writer, a writer after all readers too. */
+static void rw_acquired(const struct rwmutex *rw, bool writer)
+{
+    raceacquire(&rw->readerSem);
+    if (writer)
+        raceacquire(&rw->writerSem);
+}
 
 static enum opres rw_rlock(struct g *gp, struct rwmutex *rw)
 {
-    if (a_add(&rw->readerCount, 1) >= 0)
+    if (a_add(&rw->readerCount, 1) >= 0) {
+        rw_acquired(rw, /*writer*/ false);
         return OP_DONE;
+    }
+    gp->opobj = rw;
+    push_step(gp, STEP_rwRLocked);
     return semacquire1(gp, &rw->readerSem, /*lifo*/ false, lock_reason(waitReasonSyncRWMutexRLock));
 }
 
@@ -159,13 +188,16 @@ static bool rw_tryrlock(struct rwmutex *rw)
         int32_t c = a_load(&rw->readerCount);
         if (c < 0)
             return false;
-        if (a_cas(&rw->readerCount, c, c + 1))
+        if (a_cas(&rw->readerCount, c, c + 1)) {
+            rw_acquired(rw, /*writer*/ false);
             return true;
+        }
     }
 }
 
 static enum opres rw_runlock(struct g *gp, struct rwmutex *rw)
 {
+    racereleasemerge(&rw->writerSem);
     int32_t r = a_add(&rw->readerCount, -1);
     if (r >= 0)
         return OP_DONE;
@@ -182,6 +214,12 @@ static enum opres rw_lock(struct g *gp, struct rwmutex *rw)
     return mutex_lock(gp, &rw->w);
 }
 
+static enum opres step_rwRLocked(struct g *gp)
+{
+    rw_acquired(gp->opobj, /*writer*/ false);
+    return OP_DONE;
+}
+
 static struct cond *cur_cond(struct g *gp)
 {
     const struct insn *in = cur_insn(gp);
@@ -195,9 +233,19 @@ static enum opres step_rwLock(struct g *gp)
     struct rwmutex *rw = in->op == OP_CWAIT ? cur_cond(gp)->rw
                                             : object_of(gp, in, in->c, OBJ_RWMUTEX);
     int32_t r = a_add(&rw->readerCount, -RWMUTEX_MAX_READERS) + RWMUTEX_MAX_READERS;
-    if (r == 0 || a_add(&rw->readerWait, r) == 0)
+    if (r == 0 || a_add(&rw->readerWait, r) == 0) {
+        rw_acquired(rw, /*writer*/ true);
         return OP_DONE;
+    }
+    gp->opobj = rw;
+    push_step(gp, STEP_rwLocked);
     return semacquire1(gp, &rw->writerSem, /*lifo*/ false, lock_reason(waitReasonSyncRWMutexLock));
+}
+
+static enum opres step_rwLocked(struct g *gp)
+{
+    rw_acquired(gp->opobj, /*writer*/ true);
+    return OP_DONE;
 }
 
 static enum opres rw_trylock(struct g *gp, struct rwmutex *rw, uint8_t reg)
@@ -206,13 +254,15 @@ static enum opres rw_trylock(struct g *gp, struct rwmutex *rw, uint8_t reg)
     if (!mutex_trylock(&rw->w))
         return OP_DONE;
     if (!a_cas(&rw->readerCount, 0, -RWMUTEX_MAX_READERS))
-        return mutex_unlock(gp, &rw->w);
+        return mutex_unlock_inner(gp, &rw->w);
+    rw_acquired(rw, /*writer*/ true);
     set_reg(gp, reg, 1);
     return OP_DONE;
 }
 
 static enum opres rw_unlock(struct g *gp, struct rwmutex *rw)
 {
+    racerelease(&rw->readerSem);
     int32_t r = a_add(&rw->readerCount, RWMUTEX_MAX_READERS);
     if (r >= RWMUTEX_MAX_READERS) {
         fatalthrow(gp, THROW_USER, "sync: Unlock of unlocked RWMutex");
@@ -221,13 +271,15 @@ static enum opres rw_unlock(struct g *gp, struct rwmutex *rw)
     for (; r > 0; r--)
         (void)semrelease1(gp, &rw->readerSem,
                           /*handoff*/ false); /* without hand-off: never yields */
-    return mutex_unlock(gp, &rw->w);
+    return mutex_unlock_inner(gp, &rw->w);
 }
 
 /* ---- WaitGroup ---- */
 
 static enum opres wg_add(struct g *gp, struct waitgroup *wg, int64_t delta)
 {
+    if (delta < 0)
+        racereleasemerge(wg);
     uint64_t state = a_add(&wg->state, (uint64_t)delta << 32);
     int32_t v = (int32_t)(state >> 32);
     uint32_t w = (uint32_t)state;
@@ -250,8 +302,10 @@ static enum opres wg_wait(struct g *gp, struct waitgroup *wg)
 {
     for (;;) {
         uint64_t state = a_load(&wg->state);
-        if ((int32_t)(state >> 32) == 0)
+        if ((int32_t)(state >> 32) == 0) {
+            raceacquire(wg);
             return OP_DONE;
+        }
         if (a_cas(&wg->state, state, state + 1))
             break;
     }
@@ -264,6 +318,7 @@ static enum opres wg_wait(struct g *gp, struct waitgroup *wg)
 static enum opres step_wgWait(struct g *gp)
 {
     struct waitgroup *wg = gp->opobj;
+    raceacquire(wg);
     return a_load(&wg->state) == 0 ? OP_DONE : gopanic_text(gp, PANIC_wg_reused);
 }
 

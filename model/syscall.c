@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Entering and leaving system calls, two designs.
  *
- * <=1.25  The P becomes Psyscall and is let go of: whoever CASes the status away owns it (the
- * returning M, sysmon, a stop of the world). Both pointers are cleared; the M remembers the P in
- * oldp. ABA is accepted.
- * >=1.26  The P stays running and wired. Taking it away needs the scan bit of the syscalling G:
- * with it the taker clears the pointers, and the G, which must CAS its status to running first,
- * waits until the bit is gone. In both the way through is free of locks when nobody wants the P. */
+ * <=1.25  The P becomes Psyscall and is let go of: whoever CASes that status away owns it (the
+ *         returning M, sysmon, a stop of the world). p.m and m.p are cleared; the M remembers the
+ *         P in oldp. That others may have had the P in between is accepted.
+ * >=1.26  The P stays running and wired. Taking it away needs the scan bit of the G in the call:
+ *         with it the taker clears the pointers, and the G, which must CAS its status to running
+ *         before it goes on, waits until the bit is gone.
+ *
+ * In both designs the way through takes no lock when nobody wants the P. */
 #include "syscall.h"
 #include "globrunq.h"
 #include "gstatus.h"
@@ -299,7 +301,7 @@ static enum opres step_syscallExit(struct g *gp)
     return OP_DONE;
 }
 
-/* One more system call behind this P: sysmon tells them apart by it. Up to 1.25 it goes up before
+/* The tick is how sysmon tells one system call of a P from the next. Up to 1.25 it goes up before
  * the G is running again. */
 static void exitsyscall_tick(struct m *mp) { tick(&mp_p(mp)->syscalltick); }
 

@@ -139,7 +139,7 @@ static bool retake_psyscall(struct p *pp)
     return true;
 }
 
-/* ... >=1.26: whether it is due is asked while the G cannot leave its system call. */
+/* The same since 1.26: whether it is due is asked here, while the G cannot leave its call. */
 static bool retake_syscalling(struct p *pp, bool sysretake, int64_t now)
 {
     struct syscallingThread t;
@@ -162,7 +162,8 @@ static bool looks_syscalling(struct p *pp)
     return status == Gsyscall || status == Gdeadextra;
 }
 
-/* Is there a P to take, as far as one can see before the locks change? Since 1.26 nobody asks. */
+/* Up to 1.25: is there a P to take, as far as one can see without its locks? Since 1.26 Go does not
+ * look before it locks. */
 static bool retake_wanted(struct p *pp, uint32_t status, bool sysretake, int64_t now)
 {
     if (prof->retake_every_p)

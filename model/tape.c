@@ -32,8 +32,30 @@ static enum opres op_tapezero(struct g *gp, const struct insn *in)
     return OP_DONE;
 }
 
-/* What is after RET and the like is another tape; with a deferred call RET runs twice. Constants
- * are how a tape carries on what belongs to the instruction behind them. */
+/* TAPECALL: plays the tape with the number in a register. A number that is no tape (a receive from
+ * a closed channel gives 0) does nothing. */
+static enum opres op_tapecall(struct g *gp, const struct insn *in)
+{
+    int64_t *R = regs(gp);
+    uint64_t i = (uint64_t)R[in->a];
+    if (i >= rt->prog->ntapes)
+        return OP_DONE;
+    R[TAPE_BACK] = R[TAPE_NEXT];
+    R[TAPE_NEXT] = (int64_t)rt->prog->tapes[i];
+    return OP_DONE;
+}
+
+static enum opres op_tapeback(struct g *gp, const struct insn *in)
+{
+    (void)in;
+    int64_t *R = regs(gp);
+    R[TAPE_NEXT] = R[TAPE_BACK];
+    return OP_DONE;
+}
+
+/* TAPE: does the next entry of the tape. CONST entries are done on the way: they set registers for
+ * the entry behind them. RET is not passed: with a deferred call it runs twice, and what lies
+ * behind it is another tape. */
 static enum opres op_tape(struct g *gp, const struct insn *in)
 {
     (void)in;

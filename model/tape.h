@@ -9,7 +9,8 @@
  * whose parameter is the number of the goroutine's tape. TAPE reads an instruction there and does
  * it as if it stood in its place; what an operation is in the middle of (cur_insn) is read again
  * from the tape. A tape has no jumps and no calls; it ends with RET or the like. Register TAPE_SITE
- * says where in the recorded program it is; the ones behind it are free.
+ * says where in the recorded program it is, TAPE_BACK where TAPECALL came from (so a tape that was
+ * called calls none); the ones behind them are free.
  *
  * An entry: a byte for the operation, which from TAPE_SHORT on also says that every field that may
  * be absent is (operations from GO on have both forms); then the fields that the operation has
@@ -19,7 +20,7 @@
 #define MODEL_TAPE_H
 #include "prog.h"
 
-enum { TAPE_AT, TAPE_NEXT, TAPE_SITE, TAPE_FREE, TAPE_REGS = 6, TAPE_ENTRY_MAX = 24 };
+enum { TAPE_AT, TAPE_NEXT, TAPE_SITE, TAPE_BACK, TAPE_FREE, TAPE_REGS = 6, TAPE_ENTRY_MAX = 24 };
 enum { TAPE_SHORT = OPS, TAPE_SHORT_FROM = OP_GO, TAPE_CODES = TAPE_SHORT + OPS - TAPE_SHORT_FROM };
 _Static_assert(TAPE_CODES <= 256, "an operation and its form are a byte");
 
@@ -27,6 +28,14 @@ static inline bool tape_is_short(uint8_t code) { return code >= (unsigned)TAPE_S
 static inline uint8_t tape_op(uint8_t code)
 {
     return tape_is_short(code) ? (uint8_t)(code - TAPE_SHORT + TAPE_SHORT_FROM) : code;
+}
+
+static inline uint8_t *tape_put_number(uint8_t *at, uint64_t v)
+{
+    for (; v > 0x7f; v >>= 7)
+        *at++ = (uint8_t)(v | 0x80);
+    *at++ = (uint8_t)v;
+    return at;
 }
 
 static inline uint64_t tape_number(const uint8_t **at)

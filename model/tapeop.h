@@ -7,6 +7,8 @@
 
 static enum opres op_tapebegin(struct g *gp, const struct insn *in);
 static enum opres op_tapezero(struct g *gp, const struct insn *in);
+static enum opres op_tapecall(struct g *gp, const struct insn *in);
+static enum opres op_tapeback(struct g *gp, const struct insn *in);
 static enum opres op_tape(struct g *gp, const struct insn *in);
 static enum opres op_sleepto(struct g *gp, const struct insn *in);
 static enum opres op_afterto(struct g *gp, const struct insn *in);

@@ -194,11 +194,16 @@ static void zombie_clear(struct timer *t)
 }
 
 /* Makes a send in flight stale. True: one was, and will not happen. Both locks of the timer are
- * held. */
+ * held. A send that was stale before still counts in every release so far. */
 static bool chan_invalidate(struct timer *t, int64_t period)
 {
     t->seq++;
-    return period == 0 && a_load(&timer_chan(t)->isSending) > 0;
+    if (period != 0)
+        return false;
+    int32_t sending = a_load(&timer_chan(t)->isSending);
+    int32_t known = prof->stale_send_once ? t->stale : 0;
+    t->stale = (uint8_t)(sending < UINT8_MAX ? sending : UINT8_MAX);
+    return sending > known;
 }
 
 /* time.go timer.stop. It may be in the heap of another P, whose holder will take it out. */
@@ -338,6 +343,8 @@ static void run_chan(struct timer *t, timer_fn f, void *arg, uint64_t seq, int64
     lock(&tt->sendLock);
     if (t->period == 0 && a_add(&tt->isSending, -1) < 0)
         throw("mismatched isSending updates");
+    if (t->stale > 0)
+        t->stale--;
     if (t->seq == seq)
         timer_fire(f, arg, seq, when, delay);
     unlock(&tt->sendLock);

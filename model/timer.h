@@ -39,6 +39,7 @@ struct timer {
     ATOMIC(uint8_t) astate; /* copy of state at the last unlock */
     uint8_t state;          /* timerHeaped | timerModified | timerZombie */
     bool isChan;            /* embedded in a struct timeTimer that feeds a channel; immutable */
+    uint8_t stale;          /* so many sends in flight were made stale (at most 255); sendLock */
     uint32_t blocked;       /* Gs blocked on the channel */
     int64_t when, period;
     timer_fn f;

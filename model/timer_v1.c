@@ -160,7 +160,7 @@ static uint32_t modtimer_claim(struct timer *t, struct m **mpp)
     }
 }
 
-/* It was in no heap: into the current P's. */
+/* The timer was in no heap: into the current P's. */
 static void modtimer_add(struct timer *t, int64_t when, struct m *mp)
 {
     t->when = when;
@@ -173,7 +173,7 @@ static void modtimer_add(struct timer *t, int64_t when, struct m *mp)
     wakeNetPoller(when);
 }
 
-/* It is in a heap, maybe another P's: leave the new time for the heap's owner. */
+/* The timer is in a heap, maybe another P's: leaves the new time for the heap's owner. */
 static void modtimer_mark(struct timer *t, int64_t when, uint32_t old, struct m *mp)
 {
     t->v1.nextwhen = when;
@@ -665,7 +665,7 @@ static bool shouldStealTimers(struct p *p2)
     return status == Grunning && a_load_rlx(&gp->preempt);
 }
 
-/* Of one that is in a heap. */
+/* timer_pending for a timer that was added to a heap. */
 static bool pending_v1(const struct timer *t)
 {
     uint32_t s = a_peek(&t->v1.status);

@@ -5,6 +5,7 @@
 #include "lockrank.h"
 #include "newproc.h"
 #include "park.h"
+#include "race.h"
 #include "step.h"
 
 /* time/sleep.go when. */
@@ -62,7 +63,9 @@ static void sendTime(void *arg, uint64_t seq, int64_t delay)
     (void)seq;
     struct timeTimer *tt = arg;
     int64_t now = nanotime();
+    racetimer(&tt->t);
     (void)selectnbsend(tt->c, prof->timers_v2 ? now - delay : now);
+    racetimerend();
 }
 
 /* time/sleep.go goFunc. */
@@ -71,7 +74,9 @@ static void goFunc(void *arg, uint64_t seq, int64_t delay)
     (void)seq;
     (void)delay;
     struct timeTimer *tt = arg;
+    racetimer(&tt->t);
     (void)newproc(tt->func, tt->args, tt->nargs, tt->group);
+    racetimerend();
 }
 
 static struct timeTimer *timeTimer_alloc(struct hchan *c, uint32_t nargs)
@@ -87,6 +92,7 @@ static struct timeTimer *timeTimer_alloc(struct hchan *c, uint32_t nargs)
 static void timeTimer_start(struct timeTimer *tt, int64_t when, int64_t period, timer_fn f,
                             void *arg)
 {
+    racereleasemerge(&tt->t);
     if (prof->per_p_timers && !prof->timers_v2) {
         tt->t.when = when;
         tt->t.period = period;
@@ -133,6 +139,7 @@ static bool time_Stop(struct timeTimer *tt) { return timer_stop(&tt->t); }
 static bool time_Reset(struct timeTimer *tt, int64_t d)
 {
     int64_t when = time_when(d);
+    racereleasemerge(&tt->t);
     if (prof->per_p_timers)
         return timer_reset(&tt->t, when, 0);
     bool active = timer_stop(&tt->t);
@@ -143,5 +150,6 @@ static bool time_Reset(struct timeTimer *tt, int64_t d)
 /* Ticker.Reset (1.15+; the model has it in every release). */
 static void time_ResetTicker(struct timeTimer *tt, int64_t d)
 {
+    racereleasemerge(&tt->t);
     (void)timer_reset(&tt->t, time_when(d), d);
 }

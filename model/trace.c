@@ -209,7 +209,7 @@ static enum opres step_readTrace(struct g *gp)
     if (prof->trace_write_ns == 0)
         return OP_DONE;
     entersyscall(gp);
-    syscall_body(prof->trace_write_ns, false);
+    syscall_body(prof->trace_write_ns, SYSCALL_SPIN);
     return exitsyscall(gp);
 }
 
@@ -232,13 +232,13 @@ static void sleeper_start(struct trace_sleeper *s, int64_t period_ns, enum step 
         s->done = makechan(s == &rt->trace.cpu ? 1 : 0);
         s->period_ns = period_ns;
     }
-    while (timerchandrain(s->wakeup)) /* as good as new */
+    while (timerchandrain(s->wakeup)) /* a wake-up left over from the last sleep */
         ;
     (void)newsysproc(first, NULL);
 }
 
-/* One turn of its goroutine: sleeps, then does `then`. When the trace is over it says so and ends.
- */
+/* One turn of a sleeper's goroutine: sleeps, then does `then`. When the trace is over the sleeper
+ * says so and ends. */
 static enum opres sleeper_turn(struct g *gp, struct trace_sleeper *s, enum step then)
 {
     if (!traceEnabled()) {
@@ -359,8 +359,8 @@ static void trace_status_of(struct g *self, struct g *gp)
     casgstatus(self, Gwaiting, Grunning);
 }
 
-/* The status of every goroutine that did nothing in this generation is looked up; here, of all
- * that wait. */
+/* Go looks up the status of every goroutine that did nothing in this generation; here, of each that
+ * waits. */
 static enum opres step_traceStatus(struct g *gp)
 {
     struct tracer *tr = &rt->trace;

@@ -42,7 +42,7 @@ static enum turn_kind turn_kind_of(uint8_t op)
     case OP_EXIT: return TURN_WRITES;
     case OP_CTXNEW:
     case OP_CTXDONE:
-    case OP_TIMERC: return TURN_NOT; /* of what is the goroutine's own, or never changes */
+    case OP_TIMERC: return TURN_NOT; /* touches what is the goroutine's own, or never changes */
     default:
         return (op >= OP_SEND && op <= OP_POOLPUT) || (op >= OP_TIMER && op <= OP_CASA)
                    ? TURN_WRITES
@@ -64,7 +64,8 @@ static void turn_object(struct turn_does *d, int32_t object)
     d->object[d->count++] = object;
 }
 
-/* A channel of a timer or a context is also that. */
+/* A channel made while the program runs may be a timer's or a context's, and so is named with the
+ * clock and the contexts. */
 static void turn_handle(struct turn_does *d, int64_t handle)
 {
     if (handle <= 0 || handle > rt->objs->made)
@@ -86,6 +87,15 @@ static void turn_select_objects(struct turn_does *d, const struct g *gp, const s
     }
 }
 
+/* Wait gives its lock up. */
+static void turn_cond_lock(struct turn_does *d, const struct insn *in)
+{
+    int32_t lock = TURN_OBJECT_ALL;
+    if (in->d >= 0)
+        lock = (int32_t)(rt->prog->objects[in->d].param & (COND_RLOCKER - 1)) + 1;
+    turn_object(d, lock);
+}
+
 static void turn_objects(struct turn_does *d, const struct g *gp, const struct insn *in)
 {
     const struct op_info *o = &op_infos[in->op];
@@ -99,6 +109,7 @@ static void turn_objects(struct turn_does *d, const struct g *gp, const struct i
     case OP_CTXCANCEL:
     case OP_CTXERR: turn_object(d, TURN_OBJECT_CONTEXT); return;
     case OP_CTXTMO: turn_object(d, TURN_OBJECT_CONTEXT); break;
+    case OP_CWAIT: turn_cond_lock(d, in); break;
     default: break;
     }
     if (o->d > D_OBJ)

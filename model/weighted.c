@@ -6,13 +6,22 @@
 #include "objs.h"
 #include "panic.h"
 #include "park.h"
+#include "race.h"
 #include "sema.h"
 
 static bool weighted_fits(const struct weighted *w, int64_t n) { return w->size - w->cur >= n; }
 
-static bool weighted_try(struct weighted *w, int64_t n)
+/* Go has a sync.Mutex here. */
+static void weighted_lock(struct weighted *w)
 {
     lock(&w->lock);
+    raceacquire(w);
+    racerelease(w);
+}
+
+static bool weighted_try(struct weighted *w, int64_t n)
+{
+    weighted_lock(w);
     bool ok = weighted_fits(w, n) && w->head == NULL;
     if (ok)
         w->cur += n;
@@ -25,7 +34,7 @@ static bool weighted_try(struct weighted *w, int64_t n)
 static enum opres weighted_acquire(struct g *gp, struct weighted *w, int64_t n)
 {
     work(sema_op);
-    lock(&w->lock);
+    weighted_lock(w);
     if (weighted_fits(w, n) && w->head == NULL) {
         w->cur += n;
         unlock(&w->lock);
@@ -52,7 +61,7 @@ static enum opres weighted_acquire(struct g *gp, struct weighted *w, int64_t n)
 /* Release, notifyWaiters: from the front while the next one fits. */
 static enum opres weighted_release(struct g *gp, struct weighted *w, int64_t n)
 {
-    lock(&w->lock);
+    weighted_lock(w);
     w->cur -= n;
     if (w->cur < 0) {
         unlock(&w->lock);
@@ -73,6 +82,7 @@ static enum opres weighted_release(struct g *gp, struct weighted *w, int64_t n)
     for (struct sudog *next; first != NULL; first = next) {
         next = first->next;
         first->next = NULL;
+        racehandoff(first->g);
         readyWithTime(first);
     }
     return OP_DONE;

@@ -18,8 +18,8 @@ enum { SPAN_FIRST_PPM = 10000, RUNQ_FIRST_PPM = 500000 };
 struct names {
     char *of[NAMES_MAX];
     int n;
-    int64_t others; /* that are not drawn */
-    bool lives;     /* of goroutines: there are no spans */
+    int64_t others; /* spans that are not drawn */
+    bool lives;     /* there are no spans: lives of goroutines are drawn */
 };
 
 struct curve {
@@ -31,19 +31,10 @@ struct curve {
 
 /* ---- which ---- */
 
-/* "1, 4": the runs, for SQL. */
-static const char *run_list(const struct plot *p, char *buf, size_t size)
-{
-    size_t n = 0;
-    for (int i = 0; i < p->args->nruns && n < size; i++)
-        n += (size_t)snprintf(buf + n, size - n, "%s%" PRId64, i > 0 ? ", " : "", p->args->runs[i]);
-    return buf;
-}
-
 static void find_names(struct plot *p, struct names *out)
 {
     char list[200], sql[400];
-    run_list(p, list, sizeof list);
+    plot_run_list(p, list, sizeof list);
     snprintf(sql, sizeof sql,
              "SELECT count(*) FROM latencies WHERE run IN (%s) AND kind = 'span'"
              " AND max_ns > 0 AND ?1",
@@ -119,7 +110,7 @@ static void write_curve(struct plot *p, const struct curve *c)
     double least = c->count > 0 ? 1.0 / (double)c->count : 1;
     plot_block(p);
     while (sqlite3_step(st) == SQLITE_ROW) {
-        double slower = (double)(PPM - sqlite3_column_int64(st, 0)) / PPM;
+        double slower = 1 - (double)sqlite3_column_int64(st, 0) / PPM;
         int64_t ns = sqlite3_column_int64(st, 1);
         fprintf(p->dat, "%" PRId64 " %.6g\n", ns > 0 ? ns : 1, slower < least ? least : slower);
     }
@@ -128,13 +119,13 @@ static void write_curve(struct plot *p, const struct curve *c)
 
 /* ---- script ---- */
 
-static void curve_title(const struct plot *p, const struct names *names, const struct curve *c,
-                        char *buf, size_t size)
+static void curve_title(struct plot *p, const struct names *names, const struct curve *c, char *buf,
+                        size_t size)
 {
-    char run[40] = "", text[300];
+    char run[120] = "", label[110], text[400];
     const char *name = c->name_at < 0 ? "wait in run queues" : text_cut(c->name, NAME_COLUMNS);
     if (p->args->nruns > 1)
-        snprintf(run, sizeof run, "run %" PRId64 ": ", c->run);
+        snprintf(run, sizeof run, "%s: ", plot_run_label(p, c->run, label, sizeof label));
     snprintf(text, sizeof text, "%s%s%s: %" PRId64 ", p99 %s, max %s", run,
              c->name_at >= 0 && names->lives ? "life of " : "", name, c->count,
              plot_time(c->p99_ns), plot_time(c->max_ns));
@@ -192,7 +183,7 @@ static void explain(struct plot *p, const struct names *names, char *buf, size_t
     buf[0] = 0;
     if (p->args->nruns > 1)
         n += (size_t)snprintf(buf, size, "that is run %" PRId64 "; compared: runs %s%s",
-                              p->args->runs[0], run_list(p, list, sizeof list),
+                              p->args->runs[0], plot_run_list(p, list, sizeof list),
                               names->others > 0 ? "; " : "");
     if (names->others > 0 && n < size)
         snprintf(buf + n, size - n,

@@ -78,10 +78,7 @@ int32_t page_name(struct page_names *n, const char *text)
     for (int32_t i = 0; i < n->count; i++)
         if (strcmp(n->of[i], text) == 0)
             return i;
-    if (n->count == n->room) {
-        n->room = n->room > 0 ? 2 * n->room : 32;
-        n->of = x_grow(n->of, (size_t)n->room * sizeof *n->of);
-    }
+    X_ROOM(n->of, n->count, n->room, 32);
     n->of[n->count] = x_strdup(text);
     return n->count++;
 }
@@ -155,16 +152,17 @@ static void put_run(struct page *r)
     bool any = false;
     sqlite3_stmt *st = page_query(
         r, "SELECT id, scenario, profile, rules, procs, cpus, quota_us, period_us, seed, repeat,"
-           " version, ifnull(verdict, '') AS verdict, ifnull(text, '') AS text,"
+           " version, host, ifnull(verdict, '') AS verdict, ifnull(text, '') AS text,"
            " ifnull(complaints, '') AS complaints, ifnull(makespan_ns, 0) AS makespan,"
            " ifnull(fingerprint, '') AS fingerprint, threads, ifnull(nr_periods, 0) AS nr_periods,"
-           " ifnull(nr_throttled, 0) AS nr_throttled, ifnull(throttled_ns, 0) AS throttled_ns"
+           " ifnull(nr_throttled, 0) AS nr_throttled, ifnull(throttled_ns, 0) AS throttled_ns,"
+           " warmup_ns AS warmup"
            " FROM runs WHERE id = ?1");
     while (page_row(r, st)) {
         any = true;
         r->procs = sqlite3_column_int(st, 4);
-        r->makespan_ns = sqlite3_column_int64(st, 14);
-        if (r->procs < 1 || r->procs > 4096 || r->makespan_ns < 0)
+        r->makespan_ns = sqlite3_column_int64(st, 15);
+        if (r->procs < 1 || r->procs > 4096 || r->makespan_ns < 0 || r->makespan_ns > PLOT_TIME_MAX)
             page_fail(r, "run %" PRId64 " is damaged", r->run);
         put_members(r, st, true);
     }
@@ -187,7 +185,7 @@ static void put_quantiles(struct page *r, const char *kind, const char *name)
     fputc(']', r->to);
 }
 
-/* Of the wait per group nobody draws a curve. */
+/* Without the waits per group, of which the page draws no curve. */
 static void put_latencies(struct page *r)
 {
     sqlite3_stmt *st = page_query(
@@ -294,6 +292,82 @@ static void put_stalls(struct page *r)
     page_rows(r, "stalls", sql);
 }
 
+/* When some P was out of quota: stretches that overlap are one. Those that nobody could see are
+ * left out where there are many. */
+static void put_throttled(struct page *r, bool *any)
+{
+    int64_t from = -1, to = -1;
+    sqlite3_stmt *st = page_query(
+        r, "SELECT begin_ns, ifnull(end_ns, (SELECT makespan_ns FROM runs WHERE id = ?1)),"
+           " count(*) OVER () > 5000 FROM p_stalls WHERE run = ?1 AND why = 'throttled'"
+           " ORDER BY begin_ns");
+    for (bool more = true; more;) {
+        more = page_row(r, st);
+        int64_t begin = more ? sqlite3_column_int64(st, 0) : INT64_MAX;
+        int64_t end = more ? sqlite3_column_int64(st, 1) : 0;
+        bool many = more && sqlite3_column_int(st, 2) != 0;
+        if (begin <= to) {
+            to = end > to ? end : to;
+            continue;
+        }
+        if (from >= 0 && to > from && (!many || to - from > r->makespan_ns / 10000)) {
+            fprintf(r->to, "%s[\"throttled\",%" PRId64 ",%" PRId64 "]", *any ? "," : "", from, to);
+            *any = true;
+        }
+        from = begin;
+        to = end;
+    }
+}
+
+/* What concerns all Ps. */
+static void put_bands(struct page *r)
+{
+    bool any = false;
+    page_key(r, "bands");
+    fputc('[', r->to);
+    sqlite3_stmt *st = page_query(r,
+                                  "SELECT what = 'gc', begin_ns, end_ns FROM bands WHERE run = ?1"
+                                  " ORDER BY end_ns - begin_ns DESC, begin_ns LIMIT 5000");
+    for (; page_row(r, st); any = true)
+        fprintf(r->to, "%s[\"%s\",%" PRId64 ",%" PRId64 "]", any ? "," : "",
+                sqlite3_column_int(st, 0) != 0 ? "GC" : "stop",
+                (int64_t)sqlite3_column_int64(st, 1), (int64_t)sqlite3_column_int64(st, 2));
+    put_throttled(r, &any);
+    fputc(']', r->to);
+}
+
+/* Where the time of the slow ones went, span by span: sums. */
+static void put_attribution(struct page *r)
+{
+    char last[256] = "";
+    bool any = false;
+    page_key(r, "attribution");
+    fputc('[', r->to);
+    sqlite3_stmt *st = page_query(
+        r, "SELECT name, part, slow_count, slow_mean_ns * slow_count FROM span_parts p"
+           " WHERE run = ?1 AND slow_count > 0 AND slow_mean_ns > 0"
+           " AND slow_mean_ns < 1000000000000000 AND slow_count < 1000000000"
+           " ORDER BY (SELECT sum(slow_mean_ns * 1.0 * slow_count) FROM span_parts q"
+           " WHERE q.run = ?1 AND q.name = p.name) DESC, name, 4 DESC, part");
+    while (page_row(r, st)) {
+        char name[256];
+        snprintf(name, sizeof name, "%s", page_text(st, 0));
+        bool same = any && strcmp(name, last) == 0;
+        if (!same) {
+            fputs(any ? "]},{\"name\":" : "{\"name\":", r->to);
+            text_put(r->to, TEXT_JSON, page_text(st, 0));
+            fprintf(r->to, ",\"count\":%" PRId64 ",\"parts\":[",
+                    (int64_t)sqlite3_column_int64(st, 2));
+        }
+        fputs(same ? ",[" : "[", r->to);
+        text_put(r->to, TEXT_JSON, page_text(st, 1));
+        fprintf(r->to, ",%" PRId64 "]", (int64_t)sqlite3_column_int64(st, 3));
+        snprintf(last, sizeof last, "%s", name);
+        any = true;
+    }
+    fputs(any ? "]}]" : "]", r->to);
+}
+
 static void put_one(struct page *r, int64_t run)
 {
     r->run = run;
@@ -310,10 +384,8 @@ static void put_one(struct page *r, int64_t run)
               " ORDER BY since_ns, g LIMIT 200");
     put_samples(r);
     put_stalls(r);
-    page_key(r, "bands");
-    fputs("[]", r->to);
-    page_key(r, "attribution");
-    fputs("[]", r->to);
+    put_bands(r);
+    put_attribution(r);
     page_lanes(r);
     put_names(r, "names", &r->names);
     put_names(r, "reasons", &r->reasons);
@@ -329,14 +401,17 @@ static void put_one(struct page *r, int64_t run)
 static void put_whatif(struct page *r)
 {
     sqlite3_stmt *st = page_query(
-        r, "SELECT scenario, profile, procs, cpus, quota_us, name, count(*) AS runs,"
-           " avg(count * 1e9 / makespan_ns) AS rate, avg(p50_ns) AS p50, avg(p90_ns) AS p90,"
+        r, "SELECT scenario, profile, procs, policy, cpus, quota_us, rate AS load, name,"
+           " count(*) AS runs,"
+           " avg(count * 1e9 / (makespan_ns - warmup_ns)) AS rate, avg(p50_ns) AS p50, avg(p90_ns) "
+           "AS p90,"
            " avg(p99_ns) AS p99, avg(p999_ns) AS p999, avg(max_ns) AS max,"
            " CASE WHEN count(*) > 1 AND avg(p99_ns) > 0 THEN 1.96 / avg(p99_ns) * sqrt(max(0,"
            " (avg(p99_ns * 1.0 * p99_ns) - avg(p99_ns) * avg(p99_ns))) / (count(*) - 1)) END"
            " AS half FROM whatif WHERE grid = (SELECT max(grid) FROM whatif) AND ?1 = ?1"
-           " AND name <> 'run-queue wait' AND makespan_ns > 0"
-           " GROUP BY profile, procs, cpus, quota_us, name ORDER BY min(rowid)");
+           " AND name <> 'run-queue wait' AND makespan_ns > warmup_ns"
+           " GROUP BY profile, procs, policy, cpus, quota_us, whatif.rate, name"
+           " ORDER BY min(rowid)");
     fputs(",\n\"whatif\":", r->to);
     bool any = false;
     for (; page_row(r, st); any = true) {

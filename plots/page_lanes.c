@@ -66,10 +66,7 @@ struct lanes {
 
 static void add_span(struct lanes *l, sqlite3_stmt *st)
 {
-    if (l->nspans == l->spans_room) {
-        l->spans_room = l->spans_room > 0 ? 2 * l->spans_room : 256;
-        l->spans = x_grow(l->spans, l->spans_room * sizeof *l->spans);
-    }
+    X_ROOM(l->spans, l->nspans, l->spans_room, 256);
     struct span *s = &l->spans[l->nspans++];
     *s = (struct span){.id = sqlite3_column_int64(st, 0),
                        .name = page_name(&l->r->names, page_text(st, 1)),
@@ -98,7 +95,7 @@ static void find_spans(struct lanes *l)
     }
 }
 
-/* Those of the goroutines that are in the report. */
+/* The spans of the goroutines that are in the report. */
 static void find_more_spans(struct lanes *l)
 {
     sqlite3_stmt *st = page_query(l->r, "SELECT rowid, name, key, g, begin_ns, end_ns FROM spans"
@@ -146,7 +143,7 @@ static bool is_kept(const struct lanes *l, const struct stretch *s)
            map_find(&l->chosen, (uint64_t)s->g, 0) != NULL;
 }
 
-/* They came less evenly: half of the window. */
+/* Stretches came less evenly than was thought: half of the window. */
 static void shrink(struct lanes *l)
 {
     size_t kept = 0;
@@ -166,10 +163,7 @@ static void keep(struct lanes *l, const struct stretch *s)
         shrink(l);
     if (l->count >= 4 * l->most || !is_kept(l, s))
         return;
-    if (l->count == l->room) {
-        l->room = l->room > 0 ? 2 * l->room : 4096;
-        l->of = x_grow(l->of, l->room * sizeof *l->of);
-    }
+    X_ROOM(l->of, l->count, l->room, 4096);
     l->of[l->count++] = *s;
 }
 
@@ -310,7 +304,7 @@ static int by_goroutine(const void *a, const void *b)
     return x->end < y->end ? -1 : x->end > y->end;
 }
 
-/* What it was in when the run ended. */
+/* The stretch that each goroutine was in when the run ended. */
 static void add_open(struct lanes *l)
 {
     size_t n = l->count;
@@ -399,7 +393,7 @@ static void put_stretch(FILE *to, const struct stretch *s, int64_t begin)
             s->by);
 }
 
-/* One after the other: state, length, P, who ended it; nothing where there is a gap. */
+/* Per stretch: state, length, P, who ended it; where there is a gap, nothing. */
 static void put_stretches(struct lanes *l)
 {
     page_key(l->r, "stretches");

@@ -25,14 +25,31 @@ const char *const colours[COLOURS] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7"
                                       "#E69F00", "#56B4E9", "#882255", "#000000"};
 
 const struct plot_picture plot_pictures[] = {
-    {"latency", "share of slower requests over latency, per span, and the run-queue wait", true},
-    {"runq", "runnable goroutines over time: in all queues, in the global queue", false},
-    {"utilisation", "what the Ps did over time, stacked", false},
-    {"timeline", "which goroutine ran where: a lane per P", false},
-    {NULL, NULL, false},
+    {"latency", "share of slower requests over latency, per span, and the run-queue wait",
+     PLOT_RUNS},
+    {"histogram", "how many of a span took how long", PLOT_RUNS | PLOT_SPAN},
+    {"heatmap", "latency of a span over time", PLOT_SPAN},
+    {"runq", "runnable goroutines over time: in all queues, in the global queue", 0},
+    {"queues", "the run queue of each P over time, and the global one", 0},
+    {"steals", "which P took goroutines from which", 0},
+    {"utilisation", "what the Ps did over time, stacked", 0},
+    {"threads", "Ms over time: all, idle, spinning", 0},
+    {"throttling", "how long the CPU quota was used up, period by period", 0},
+    {"waits", "what goroutines waited for, by reason and group", 0},
+    {"wakes", "which group woke which: a graph (SVG and DOT)", PLOT_GRAPH},
+    {"timeline", "which goroutine ran where: a lane per P", PLOT_WINDOW},
+    {"whatif", "a what-if grid: percentiles and throughput over what varies",
+     PLOT_GRID | PLOT_SPAN},
+    {NULL, NULL, 0},
 };
 
-static plot_fn *const functions[] = {plot_latency, plot_runq, plot_utilisation, plot_timeline};
+static plot_fn *const functions[] = {
+    plot_latency, plot_histogram,   plot_heatmap, plot_runq,       plot_queues,
+    plot_steals,  plot_utilisation, plot_threads, plot_throttling, plot_waits,
+    plot_wakes,   plot_timeline,    plot_whatif};
+_Static_assert(sizeof functions / sizeof *functions + 1 ==
+                   sizeof plot_pictures / sizeof *plot_pictures,
+               "a function for each picture");
 
 /* ---- what the pictures share ---- */
 
@@ -89,6 +106,83 @@ bool plot_has_table(struct plot *p, const char *name)
     return has;
 }
 
+const char *plot_run_list(const struct plot *p, char *buf, size_t size)
+{
+    size_t n = 0;
+    for (int i = 0; i < p->args->nruns && n < size; i++)
+        n += (size_t)snprintf(buf + n, size - n, "%s%" PRId64, i > 0 ? ", " : "", p->args->runs[i]);
+    return buf;
+}
+
+/* What of them differs is said. */
+static void put_differences(sqlite3_stmt *st, char *buf, size_t size)
+{
+    static const char *const forms[] = {"%s", "%s", "%s Ps", "%s CPUs", "quota %s", "seed %s"};
+    static const char *const without[] = {"", "", "", "dedicated CPUs", "no quota", ""};
+    size_t used = 0;
+    buf[0] = 0;
+    for (int i = 0; i < 6; i++) {
+        const char *text = (const char *)sqlite3_column_text(st, 2 * i);
+        char word[60];
+        if (sqlite3_column_int(st, 2 * i + 1) == 0 || used >= size)
+            continue;
+        snprintf(word, sizeof word, text != NULL ? forms[i] : without[i],
+                 text_cut(text != NULL ? text : "", 16));
+        used += (size_t)snprintf(buf + used, size - used, "%s%s", used > 0 ? ", " : "", word);
+    }
+}
+
+const char *plot_run_label(struct plot *p, int64_t run, char *buf, size_t size)
+{
+    char list[200], sql[1000], more[90] = "";
+    int64_t before = p->run;
+    plot_run_list(p, list, sizeof list);
+    snprintf(sql, sizeof sql,
+             "WITH o AS (SELECT * FROM runs WHERE id IN (%s)), d AS (SELECT id, scenario AS a,"
+             " profile AS b, procs AS c, nullif(cpus, 0) AS d, CASE WHEN quota_us > 0 AND"
+             " period_us > 0 THEN round(1.0 * quota_us / period_us, 2) END AS e, seed AS f FROM o)"
+             " SELECT a, (SELECT count(DISTINCT a) > 1 FROM d), b, (SELECT count(DISTINCT b) > 1"
+             " FROM d), c, (SELECT count(DISTINCT c) > 1 FROM d), d, (SELECT count(DISTINCT"
+             " ifnull(d, 0)) > 1 FROM d), e, (SELECT count(DISTINCT ifnull(e, 0)) > 1 FROM d), f,"
+             " (SELECT count(DISTINCT f) > 1 FROM d) FROM d WHERE id = ?1",
+             list);
+    p->run = run;
+    sqlite3_stmt *st = plot_query(p, sql);
+    if (st != NULL && sqlite3_step(st) == SQLITE_ROW)
+        put_differences(st, more, sizeof more);
+    plot_done(p, st);
+    p->run = before;
+    snprintf(buf, size, "run %" PRId64 "%s%s%s", run, more[0] != 0 ? " (" : "", more,
+             more[0] != 0 ? ")" : "");
+    return buf;
+}
+
+bool plot_main_span(struct plot *p, struct plot_span *out)
+{
+    sqlite3_stmt *st = plot_query(
+        p, "SELECT kind, name, count, min_ns, max_ns FROM latencies WHERE run = ?1"
+           " AND kind IN ('span', 'life') AND max_ns > 0 AND (?2 IS NULL OR name = ?2)"
+           " ORDER BY kind = 'life', name = 'runtime', 1.0 * count * mean_ns DESC, name LIMIT 1");
+    bool is = false;
+    if (st != NULL) {
+        sqlite3_bind_text(st, 2, p->args->span, -1, SQLITE_STATIC);
+        is = sqlite3_step(st) == SQLITE_ROW;
+    }
+    if (is) {
+        const char *name = (const char *)sqlite3_column_text(st, 1);
+        const char *kind = (const char *)sqlite3_column_text(st, 0);
+        *out = (struct plot_span){.is_life = kind != NULL && kind[0] == 'l',
+                                  .name = x_strdup(name != NULL ? name : ""),
+                                  .count = sqlite3_column_int64(st, 2),
+                                  .min_ns = sqlite3_column_int64(st, 3),
+                                  .max_ns = sqlite3_column_int64(st, 4)};
+    } else if (p->args->span != NULL) {
+        plot_fail(p, "run %" PRId64 " has no span '%s'", p->run, text_line(p->args->span));
+    }
+    plot_done(p, st);
+    return is && !p->failed;
+}
+
 int plot_block(struct plot *p)
 {
     if (p->blocks > 0)
@@ -107,7 +201,16 @@ static void put_title_line(struct plot *p, const char *text)
     text_put(p->gp, TEXT_GNUPLOT, text_cut(text, TITLE_COLUMNS));
 }
 
-void plot_begin(struct plot *p, int height, const char *what, const char *more)
+void plot_title(struct plot *p, const char *what, const char *more)
+{
+    text_put(p->gp, TEXT_GNUPLOT, what);
+    put_title_line(p, p->title);
+    if (more[0] != 0)
+        put_title_line(p, more);
+    fputc('\n', p->gp);
+}
+
+void plot_head(struct plot *p, int height)
 {
     const char *out = p->args->out, *slash = strrchr(out, '/');
     bool png = strcmp(out + strlen(out) - ENDING, ".png") == 0;
@@ -120,13 +223,15 @@ void plot_begin(struct plot *p, int height, const char *what, const char *more)
     fputs("set encoding utf8\nset output ", p->gp);
     text_put(p->gp, TEXT_GNUPLOT, name);
     fputs("\nset border 3 lc rgb '#444444'\nset tics nomirror out\n"
-          "set grid lc rgb '#dddddd' lw 1 lt 1\nset key noenhanced\nset title ",
+          "set grid lc rgb '#dddddd' lw 1 lt 1\nset key noenhanced\n",
           p->gp);
-    text_put(p->gp, TEXT_GNUPLOT, what);
-    put_title_line(p, p->title);
-    if (more[0] != 0)
-        put_title_line(p, more);
-    fputc('\n', p->gp);
+}
+
+void plot_begin(struct plot *p, int height, const char *what, const char *more)
+{
+    plot_head(p, height);
+    fputs("set title ", p->gp);
+    plot_title(p, what, more);
 }
 
 void plot_nothing(struct plot *p, const char *what, const char *why)
@@ -169,6 +274,7 @@ void plot_time_tics(struct plot *p, const char *axis, int64_t low_ns, int64_t hi
 {
     static const char *const units[] = {"ns", "us", "ms", "s", "ks", "Ms"};
     const char *comma = "";
+    bool few = high_ns / 100 < low_ns; /* powers of ten: they alone would not do */
     int exponent = 0;
     int64_t t = 1;
     for (; t <= low_ns / 10; t *= 10)
@@ -180,7 +286,11 @@ void plot_time_tics(struct plot *p, const char *axis, int64_t low_ns, int64_t hi
                 t);
         comma = ", ";
         for (int k = 2; k < 10; k++)
-            fprintf(p->gp, ", '' %" PRId64 " 1", k * t);
+            if (few && (k == 2 || k == 5))
+                fprintf(p->gp, ", '%d%s %s' %" PRId64 " 0", k, numbers[exponent % 3] + 1,
+                        units[exponent / 3], k * t);
+            else
+                fprintf(p->gp, ", '' %" PRId64 " 1", k * t);
     }
     fputs(")\n", p->gp);
 }
@@ -200,13 +310,18 @@ static void describe(struct plot *p, sqlite3_stmt *st)
     const char *rules = text_of(st, 8);
     p->procs = sqlite3_column_int(st, 2);
     p->makespan_ns = sqlite3_column_int64(st, 7);
-    if (p->procs < 1 || p->makespan_ns < 0)
+    if (p->procs < 1 || p->makespan_ns < 0 || p->makespan_ns > PLOT_TIME_MAX)
         plot_fail(p, "run %" PRId64 " is damaged", p->run);
     if (sqlite3_column_int(st, 3) > 0)
         snprintf(cpus, sizeof cpus, "%d CPUs", sqlite3_column_int(st, 3));
     if (quota > 0)
         snprintf(limit, sizeof limit, ", quota %.2f CPUs",
                  (double)quota / (double)sqlite3_column_int64(st, 5));
+    if (strcmp(text_of(st, 9), "recorded") == 0) {
+        snprintf(p->title, sizeof p->title, "%s — recorded, %s trace, GOMAXPROCS %d",
+                 text_cut(text_of(st, 0), 50), text_cut(text_of(st, 1), 10), p->procs);
+        return;
+    }
     snprintf(p->title, sizeof p->title, "%s — %s, GOMAXPROCS %d, %s%s%s%s, seed %s",
              text_cut(text_of(st, 0), 50), text_cut(text_of(st, 1), 10), p->procs, cpus, limit,
              rules[0] != 0 ? ", " : "", text_cut(rules, 40), text_cut(text_of(st, 6), 20));
@@ -216,7 +331,7 @@ void plot_read_run(struct plot *p, int64_t run)
 {
     p->run = run;
     sqlite3_stmt *st = plot_query(p, "SELECT scenario, profile, procs, cpus, quota_us, period_us,"
-                                     " seed, makespan_ns, rules FROM runs WHERE id = ?1");
+                                     " seed, makespan_ns, rules, host FROM runs WHERE id = ?1");
     if (st == NULL)
         return;
     if (sqlite3_step(st) == SQLITE_ROW)
@@ -249,7 +364,7 @@ static _Noreturn void exec_gnuplot(char *gp, int errors)
     _exit(EXIT_NO_PROGRAM);
 }
 
-/* Its first words of weight. */
+/* The first words of weight of gnuplot's complaint. */
 static void read_complaint(int fd, char *buf, size_t size)
 {
     size_t used = 0;
@@ -343,7 +458,8 @@ static void write_files(struct plot *p, int picture, const char *gp, const char 
     if (p->dat == NULL) {
         plot_fail(p, "%s: %s", text_line(p->gp == NULL ? gp : dat), strerror(errno));
     } else {
-        plot_read_run(p, p->args->runs[0]);
+        if (p->args->grid == NULL)
+            plot_read_run(p, p->args->runs[0]);
         if (!p->failed)
             functions[picture](p);
     }
@@ -368,8 +484,11 @@ static const char *mistake(const struct plot_args *a, int picture)
         return "a picture's name ends with .svg or .png";
     if (!text_is_plain_name(a->out))
         return "a picture's name holds no control characters";
-    if (a->nruns > 1 && !plot_pictures[picture].compares)
-        return "this picture shows one run; latency compares several";
+    if (a->nruns > 1 && (plot_pictures[picture].takes & PLOT_RUNS) == 0)
+        return "this picture shows one run; latency and histogram compare several";
+    if ((plot_pictures[picture].takes & PLOT_GRAPH) != 0 &&
+        strcmp(a->out + n - ENDING, ".svg") != 0)
+        return "a graph is an .svg; \"dot -Tpng\" draws the .dot that is written beside it";
     return NULL;
 }
 
@@ -383,10 +502,11 @@ enum plot_result plot_draw(const struct plot_args *a, char text[PLOT_TEXT_MAX])
         snprintf(text, PLOT_TEXT_MAX, "%s", wrong);
         return PLOT_FAILED;
     }
-    sibling(a->out, ".gp", gp, sizeof gp);
-    sibling(a->out, ".dat", dat, sizeof dat);
+    bool graph = (plot_pictures[picture].takes & PLOT_GRAPH) != 0;
+    sibling(a->out, graph ? ".svg" : ".gp", gp, sizeof gp);
+    sibling(a->out, graph ? ".dot" : ".dat", dat, sizeof dat);
     write_files(&p, picture, gp, dat);
-    enum plot_result r = p.failed ? PLOT_FAILED : run_gnuplot(gp, text);
+    enum plot_result r = p.failed ? PLOT_FAILED : graph ? PLOT_DRAWN : run_gnuplot(gp, text);
     if (r != PLOT_DRAWN)
         remove_empty(a->out);
     return r;

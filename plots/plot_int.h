@@ -15,8 +15,8 @@ struct sqlite3_stmt;
 
 struct plot {
     const struct plot_args *args;
-    int64_t run; /* the first, or the one that is being drawn */
-    FILE *gp, *dat;
+    int64_t run;     /* the first, or the one that is being drawn */
+    FILE *gp, *dat;  /* of a graph: the SVG and the DOT */
     char *dat_name;  /* as the script says it, quoted */
     char title[400]; /* scenario, profile, machine, seed of that run */
     int64_t makespan_ns;
@@ -39,11 +39,26 @@ void plot_done(struct plot *p, struct sqlite3_stmt *st);
 /* The first column of the first row, or `otherwise`. */
 int64_t plot_number(struct plot *p, const char *sql, int64_t otherwise);
 bool plot_has_table(struct plot *p, const char *name);
+/* "1, 4": the runs that were asked for, for SQL. */
+const char *plot_run_list(const struct plot *p, char *buf, size_t size);
+/* "run 4 (go1.26, 2 Ps)": with what tells it from the others that were asked for. */
+const char *plot_run_label(struct plot *p, int64_t run, char *buf, size_t size);
+/* The span that a picture is of: the one asked for, else the one with most time; without spans the
+ * life of a group's goroutines. False: there is none, or it failed. The name is the caller's. */
+struct plot_span {
+    bool is_life;
+    char *name;
+    int64_t count, min_ns, max_ns;
+};
+bool plot_main_span(struct plot *p, struct plot_span *out);
 /* Gives the block's index. */
 int plot_block(struct plot *p);
 /* The head of the script: size, and a title that says what the picture shows and below it what was
  * run; `more` is a third line, "" for none. */
 void plot_begin(struct plot *p, int height, const char *what, const char *more);
+/* The two halves of it: everything but the title, and the title's text. */
+void plot_head(struct plot *p, int height);
+void plot_title(struct plot *p, const char *what, const char *more);
 /* A picture that says why there is nothing to see. */
 void plot_nothing(struct plot *p, const char *what, const char *why);
 /* A text as gnuplot's single-quoted string. */
@@ -56,6 +71,8 @@ const char *plot_time(int64_t ns);
 void plot_time_tics(struct plot *p, const char *axis, int64_t low_ns, int64_t high_ns);
 
 typedef void plot_fn(struct plot *p);
-plot_fn plot_latency, plot_runq, plot_utilisation, plot_timeline;
+plot_fn plot_latency, plot_histogram, plot_heatmap, plot_runq, plot_queues, plot_steals,
+    plot_utilisation, plot_threads, plot_throttling, plot_waits, plot_wakes, plot_timeline,
+    plot_whatif;
 
 #endif

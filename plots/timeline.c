@@ -64,6 +64,14 @@ struct timeline {
 
 /* ---- the window ---- */
 
+/* A moment of the file, which may hold any number, within the run. */
+static int64_t in_run(const struct timeline *t, int64_t ns)
+{
+    if (ns < 0)
+        return 0;
+    return ns < t->p->makespan_ns ? ns : t->p->makespan_ns;
+}
+
 static void around(struct timeline *t, int64_t begin, int64_t end)
 {
     int64_t margin = (end - begin) / 20 + 1;
@@ -78,7 +86,8 @@ static bool around_slowest(struct timeline *t)
                                   " ORDER BY end_ns - begin_ns DESC, begin_ns LIMIT 1");
     bool is = st != NULL && sqlite3_step(st) == SQLITE_ROW;
     if (is) {
-        int64_t begin = sqlite3_column_int64(st, 0), end = sqlite3_column_int64(st, 1);
+        int64_t begin = in_run(t, sqlite3_column_int64(st, 0));
+        int64_t end = in_run(t, sqlite3_column_int64(st, 1));
         const char *name = (const char *)sqlite3_column_text(st, 2);
         around(t, begin, end);
         t->slowest = sqlite3_column_int64(st, 4);

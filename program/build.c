@@ -106,13 +106,7 @@ int32_t build_object(struct build *b, enum object_kind kind, int64_t param, cons
     GROW(b, objects, n);
     b->objects[n] = (struct object_decl){
         .name = pool_text(b->pool, name), .param = param, .kind = (uint8_t)kind};
-    add(b->pool, &b->object_names, &b->objects[0].name, sizeof *b->objects, n);
     return (int32_t)b->p.nobjects++;
-}
-
-int32_t build_find_object(const struct build *b, const char *name)
-{
-    return find(&b->object_names, b->objects, sizeof *b->objects, name);
 }
 
 /* ---- functions ---- */

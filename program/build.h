@@ -59,7 +59,7 @@ struct build {
     struct texts strings, groups, spans;
     const struct dist **dists;
     struct arrivals *arrivals;
-    struct names object_names, func_names;
+    struct names func_names;
     uint32_t code_cap, lines_cap, funcs_cap, objects_cap, selects_cap, cases_cap, dists_cap,
         arrivals_cap;
 
@@ -97,7 +97,6 @@ int32_t build_dist(struct build *b, const struct dist *d);
 int32_t build_arrivals(struct build *b, const struct arrivals *a);
 int32_t build_object(struct build *b, enum object_kind kind, int64_t param, const char *name);
 /* The first of that name, or -1. */
-int32_t build_find_object(const struct build *b, const char *name);
 int32_t build_find_func(const struct build *b, const char *name);
 int32_t texts_find(const struct texts *t, const char *s);
 int32_t texts_add(struct pool *pool, struct texts *t, const char *s);

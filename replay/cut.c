@@ -23,26 +23,6 @@ struct cut {
     uint32_t own; /* the category of gmpsim's own logs */
 };
 
-/* The first parts of import paths in Go's standard library. */
-static const char *const standard[] = {
-    "runtime",  "sync",    "internal", "net",    "os",      "io",       "time",     "syscall",
-    "bufio",    "bytes",   "strings",  "fmt",    "reflect", "context",  "errors",   "sort",
-    "slices",   "maps",    "math",     "log",    "crypto",  "encoding", "compress", "container",
-    "database", "debug",   "embed",    "flag",   "go",      "hash",     "html",     "image",
-    "index",    "iter",    "mime",     "path",   "plugin",  "regexp",   "strconv",  "testing",
-    "text",     "unicode", "unique",   "unsafe", "weak",    "archive",  "expvar",   "cmp",
-    "vendor",   "arena",   "simd",     NULL,
-};
-
-static bool is_standard(const char *func)
-{
-    size_t size = strcspn(func, "./");
-    for (int i = 0; standard[i] != NULL; i++)
-        if (strlen(standard[i]) == size && memcmp(standard[i], func, size) == 0)
-            return true;
-    return false;
-}
-
 /* ---- strings ---- */
 
 static uint32_t *place_of(uint32_t **array, size_t *room, uint32_t number)
@@ -105,7 +85,7 @@ static uint32_t new_stack(struct cut *c, uint32_t stack)
     uint32_t count = k->count < 256 ? k->count : 256;
     for (uint32_t i = 0; i < count; i++) {
         struct trace_frame f = s->frames[s->lists[k->at + i]];
-        bool open = is_standard(c->t->names.strings[f.func].text);
+        bool open = trace_is_standard(c->t->names.strings[f.func].text);
         f.func = open ? kept(c, f.func) : hidden(c, USE_FUNC, f.func);
         f.file = open ? standard_file(c, f.file) : hidden(c, USE_FILE, f.file);
         frames[i] = stacks_frame(&c->stacks, &f);

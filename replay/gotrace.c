@@ -80,8 +80,8 @@ static void g_end(struct gotrace *w, struct out_g *g)
             out_event(w, m, type, 0, NULL); \
     } while (0)
 
-/* Said at the time of the event before, as far as that is free: Go's reader makes all times differ,
- * and the event at hand shall keep its own. */
+/* Says the status of a P. Its time is that of the event before, or just after it: Go's reader makes
+ * all times differ, and the event at hand shall keep its own. */
 static void say_p(struct gotrace *w, struct out_m *at, struct out_p *p)
 {
     uint64_t now = w->now;
@@ -110,7 +110,7 @@ static void say_g(struct gotrace *w, struct out_m *at, struct out_g *g)
     w->now = now;
 }
 
-/* What the thread holds. */
+/* Says the statuses of the P and the goroutine that the thread holds, once a generation. */
 static void say_m(struct gotrace *w, struct out_m *m)
 {
     if (m->generation == w->generation || m == &w->nobody)
@@ -335,7 +335,7 @@ static bool g_switches(struct gotrace *w, struct failure *f, const struct trace_
     return true;
 }
 
-/* It stops running: blocks, is preempted or ends. */
+/* The goroutine stops running: blocks, is preempted or ends. */
 static bool g_stops(struct gotrace *w, struct failure *f, const struct trace_event *e,
                     struct out_m *m, struct out_g *g)
 {
@@ -478,7 +478,7 @@ static bool range_of_gc(struct gotrace *w, struct failure *f, const struct trace
     return true;
 }
 
-/* Open when the trace begins. Later ones are said by our own rules. */
+/* A range that is open when the trace begins. In later generations say_...() tells what is open. */
 static bool range_active(struct gotrace *w, const struct trace_event *e, struct out_m *m)
 {
     struct out_g *g = e->scope == TRACE_SCOPE_G ? id_find(&w->gs, e->id) : NULL;

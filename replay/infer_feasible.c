@@ -116,7 +116,7 @@ static bool pass(struct play *p, uint32_t g, const struct rec_entry *e)
     return true;
 }
 
-/* As far as it gets. */
+/* Plays goroutine g's tape as far as it gets. */
 static void play(struct play *p, uint32_t g)
 {
     struct rec_entry *e = &p->now[g];

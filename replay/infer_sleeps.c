@@ -16,17 +16,21 @@
 
 enum { EPOLL_NS = 1000000, SITE_MIN = 3 };
 
+/* A scheduler that wakes who waits for a channel has run its timer. */
 static bool is_sleep(const struct recording *r, const struct rec_wait *w)
 {
-    return w->how == HOW_TOKEN && w->waker == REC_NONE && w->woken != INT64_MAX &&
-           w->site != REC_NONE && r->sites[w->site].leaf == LEAF_SLEEP && !r->gs[w->g].system;
+    if (w->how != HOW_TOKEN || w->waker != REC_NONE || w->woken == INT64_MAX ||
+        w->site == REC_NONE || r->gs[w->g].system)
+        return false;
+    enum rec_leaf leaf = r->sites[w->site].leaf;
+    return leaf == LEAF_SLEEP || (w->by_sched && (leaf == LEAF_SELECT || leaf == LEAF_CHANRECV));
 }
 
 /* An idle P looks when its poll's timeout is over, which is in milliseconds. */
 static int64_t low_of(const struct rec_wait *w)
 {
     int64_t low = w->due_low;
-    if (low < w->woken - EPOLL_NS)
+    if (low < w->woken - EPOLL_NS && !w->look_busy)
         low = w->woken - EPOLL_NS;
     return low > w->from ? low : w->from;
 }
@@ -106,7 +110,7 @@ void infer_sleeps(struct recording *r, struct infer_found *f)
         struct rec_wait *w = &r->waits[i];
         if (!is_sleep(r, w))
             continue;
-        REC_ROOM(s, n, room);
+        X_ROOM(s, n, room, 64);
         s[n++] = (struct sleep){i, w->site, {low_of(w) - w->from, w->woken - w->from}};
     }
     spread(r, n);

@@ -89,7 +89,7 @@ static void arm(struct recording *r, const struct made *m, int from, int64_t aft
     a.wait = from == FROM_START ? REC_NONE : m->wait[from];
     if (from == FROM_START)
         a.by = REC_NONE; /* the replay's main goroutine */
-    REC_ROOM(r->arms, r->narms, r->arms_room);
+    X_ROOM(r->arms, r->narms, r->arms_room, 64);
     r->arms[r->narms++] = a;
 }
 
@@ -173,8 +173,8 @@ void infer_timers(struct recording *r, struct infer_found *f)
     struct made *all = NULL, **of_wait, **list;
     size_t n = 0, room = 0, k = 0;
     for (uint32_t g = 0; g < r->ngs; g++)
-        if (r->gs[g].by_timer && !r->gs[g].system) {
-            REC_ROOM(all, n, room);
+        if (r->gs[g].by_timer && !r->gs[g].system && r->gs[g].creator == REC_NONE) {
+            X_ROOM(all, n, room, 64);
             all[n++] = made_of(r, g);
         }
     f->of = f->count = n;

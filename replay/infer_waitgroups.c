@@ -31,7 +31,7 @@ static int by_creator(const void *pa, const void *pb)
 
 static bool is_candidate(const struct recording *r, const struct rec_wait *w)
 {
-    return w->level == 1 && w->how == HOW_TOKEN && w->waker != REC_NONE &&
+    return w->level == 1 && w->how == HOW_TOKEN && w->waker != REC_NONE && w->site != REC_NONE &&
            r->sites[w->site].leaf == LEAF_WAITGROUP && !r->gs[w->g].system;
 }
 

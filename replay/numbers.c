@@ -21,10 +21,7 @@ uint32_t texts_number(struct numbers *n, const char *text)
     for (uint32_t i = 0;; i++) {
         struct map_slot *s = map_find(&n->by_hash, h, i);
         if (s == NULL) {
-            if (n->count == n->room) {
-                n->room = n->room != 0 ? n->room * 2 : 64;
-                n->text = x_grow(n->text, n->room * sizeof *n->text);
-            }
+            X_ROOM(n->text, n->count, n->room, 64);
             n->text[n->count] = text;
             map_put(&n->by_hash, h, i)->a = n->count;
             return n->count++;

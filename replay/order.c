@@ -18,15 +18,12 @@
 
 enum { CHUNK_BYTES = 1 << 16 };
 
-/* Memory that stays until the end. */
+/* Memory that stays until the trace is closed. */
 void *order_alloc(struct order *o, size_t size)
 {
     size = (size + 15) & ~(size_t)15;
     if (size > o->chunk_left) {
-        if (o->nchunks == o->chunks_room) {
-            o->chunks_room = o->chunks_room ? o->chunks_room * 2 : 16;
-            o->chunks = x_grow(o->chunks, o->chunks_room * sizeof *o->chunks);
-        }
+        X_ROOM(o->chunks, o->nchunks, o->chunks_room, 16);
         o->chunks[o->nchunks++] = o->chunk_at = x_alloc(CHUNK_BYTES);
         o->chunk_left = CHUNK_BYTES;
     }
@@ -374,9 +371,11 @@ static enum advanced go_create_syscall(struct trace *t, struct thread *th, struc
     return ADV_YES;
 }
 
-static enum advanced go_start(struct trace *t, struct thread *th, struct failure *f)
+static inline __attribute__((always_inline)) enum advanced go_start_with(struct trace *t,
+                                                                         struct thread *th,
+                                                                         struct failure *f,
+                                                                         const uint64_t *arg)
 {
-    ARGS(2);
     struct goroutine_state *g = id_find(&t->order.gs, arg[0]);
     if (g == NULL || g->status != STATUS_RUNNABLE ||
         !seq_fits(g->gen, g->seq, t->gen.number, arg[1]))
@@ -388,6 +387,7 @@ static enum advanced go_start(struct trace *t, struct thread *th, struct failure
     bind_g(th, g);
     return ADV_YES;
 }
+WITH_SHORT_ARGS(go_start, 2)
 
 /* The goroutine that the thread runs, in this status, or why not. */
 static struct goroutine_state *current(struct trace *t, struct thread *th, struct failure *f,
@@ -404,13 +404,22 @@ static struct goroutine_state *current(struct trace *t, struct thread *th, struc
     return NULL;
 }
 
-static enum advanced go_stop(struct trace *t, struct thread *th, struct failure *f)
+static __attribute__((noinline, cold)) enum advanced not_current(struct trace *t, struct thread *th,
+                                                                 struct failure *f, uint8_t status)
 {
-    ARGS(2);
+    (void)current(t, th, f, status);
+    return ADV_BROKEN;
+}
+
+static inline __attribute__((always_inline)) enum advanced go_stop_with(struct trace *t,
+                                                                        struct thread *th,
+                                                                        struct failure *f,
+                                                                        const uint64_t *arg)
+{
     NEED(NEEDS_USER);
-    struct goroutine_state *g = current(t, th, f, STATUS_RUNNING);
-    if (g == NULL)
-        return ADV_BROKEN;
+    struct goroutine_state *g = running_g(&t->order, th);
+    if (UNLIKELY(g == NULL || g->status != STATUS_RUNNING))
+        return not_current(t, th, f, STATUS_RUNNING);
     bool block = th->type == WIRE_GO_BLOCK;
     struct trace_event *e = put_g(t, th, g, TRACE_RUNNING, block ? TRACE_WAITING : TRACE_RUNNABLE);
     NAME(e, arg[0]);
@@ -419,6 +428,7 @@ static enum advanced go_stop(struct trace *t, struct thread *th, struct failure 
     unbind_g(th);
     return ADV_YES;
 }
+WITH_SHORT_ARGS(go_stop, 2)
 
 static enum advanced go_destroy(struct trace *t, struct thread *th, struct failure *f)
 {
@@ -433,9 +443,11 @@ static enum advanced go_destroy(struct trace *t, struct thread *th, struct failu
     return ADV_YES;
 }
 
-static enum advanced go_unblock(struct trace *t, struct thread *th, struct failure *f)
+static inline __attribute__((always_inline)) enum advanced go_unblock_with(struct trace *t,
+                                                                           struct thread *th,
+                                                                           struct failure *f,
+                                                                           const uint64_t *arg)
 {
-    ARGS(3);
     struct goroutine_state *g = id_find(&t->order.gs, arg[0]);
     if (g == NULL || g->status != STATUS_WAITING ||
         !seq_fits(g->gen, g->seq, t->gen.number, arg[1]))
@@ -446,6 +458,7 @@ static enum advanced go_unblock(struct trace *t, struct thread *th, struct failu
     STACK(e, arg[2]);
     return ADV_YES;
 }
+WITH_SHORT_ARGS(go_unblock, 3)
 
 /* A coroutine switch is three events at one instant: the other wakes, this one waits or is gone,
  * the other runs. */
@@ -477,13 +490,15 @@ static enum advanced go_switch(struct trace *t, struct thread *th, struct failur
 
 /* ---- system calls ---- */
 
-static enum advanced syscall_begin(struct trace *t, struct thread *th, struct failure *f)
+static inline __attribute__((always_inline)) enum advanced syscall_begin_with(struct trace *t,
+                                                                              struct thread *th,
+                                                                              struct failure *f,
+                                                                              const uint64_t *arg)
 {
-    ARGS(2);
     NEED(NEEDS_USER);
-    struct goroutine_state *g = current(t, th, f, STATUS_RUNNING);
-    if (g == NULL)
-        return ADV_BROKEN;
+    struct goroutine_state *g = running_g(&t->order, th);
+    if (UNLIKELY(g == NULL || g->status != STATUS_RUNNING))
+        return not_current(t, th, f, STATUS_RUNNING);
     struct proc_state *p = th->p;
     if (!seq_fits(p->gen, p->seq, t->gen.number, arg[0]))
         return order_broken(t, th, f,
@@ -496,14 +511,15 @@ static enum advanced syscall_begin(struct trace *t, struct thread *th, struct fa
     p->seq = arg[0];
     return ADV_YES;
 }
+WITH_SHORT_ARGS(syscall_begin, 2)
 
 static enum advanced syscall_end(struct trace *t, struct thread *th, struct failure *f)
 {
     NO_ARGS();
     NEED(NEEDS_USER);
-    struct goroutine_state *g = current(t, th, f, STATUS_SYSCALL);
-    if (g == NULL)
-        return ADV_BROKEN;
+    struct goroutine_state *g = running_g(&t->order, th);
+    if (UNLIKELY(g == NULL || g->status != STATUS_SYSCALL))
+        return not_current(t, th, f, STATUS_SYSCALL);
     if (th->p->status != P_SYSCALL)
         return order_broken(t, th, f, "P %" PRIu64 " is %s", th->p->id,
                             pstatus_names[th->p->status]);

@@ -59,6 +59,45 @@ void *order_alloc(struct order *o, size_t size);
 #define ARGS(n)   ARGS_UP_TO(n, n)
 #define NO_ARGS() (th->next = th->args)
 
+/* The commonest events have a way of their own, for numbers of up to 3 bytes, that calls nobody: so
+ * it keeps nothing across a call and saves no register. Whatever is longer goes through
+ * NAME_long. */
+#define SHORT_ARG(i, n, otherwise)                                                       \
+    if ((i) < (n)) {                                                                     \
+        const int k_ = (i) < (n) ? (i) : 0;                                              \
+        if (LIKELY(at_[0] < 0x80)) {                                                     \
+            arg[k_] = at_[0];                                                            \
+            at_ += 1;                                                                    \
+        } else if (LIKELY(at_[1] < 0x80)) {                                              \
+            arg[k_] = (at_[0] & 0x7fU) | (uint64_t)at_[1] << 7;                          \
+            at_ += 2;                                                                    \
+        } else if (LIKELY(at_[2] < 0x80)) {                                              \
+            arg[k_] = (at_[0] & 0x7fU) | (at_[1] & 0x7fU) << 7 | (uint64_t)at_[2] << 14; \
+            at_ += 3;                                                                    \
+        } else {                                                                         \
+            return otherwise(t, th, f);                                                  \
+        }                                                                                \
+    }
+#define WITH_SHORT_ARGS(name, n)                                                     \
+    static __attribute__((noinline, cold)) enum advanced name##_long(                \
+        struct trace *t, struct thread *th, struct failure *f)                       \
+    {                                                                                \
+        ARGS(n);                                                                     \
+        return name##_with(t, th, f, arg);                                           \
+    }                                                                                \
+    static enum advanced name(struct trace *t, struct thread *th, struct failure *f) \
+    {                                                                                \
+        uint64_t arg[n] = {0};                                                       \
+        const uint8_t *at_ = th->args;                                               \
+        SHORT_ARG(0, n, name##_long)                                                 \
+        SHORT_ARG(1, n, name##_long)                                                 \
+        SHORT_ARG(2, n, name##_long)                                                 \
+        if (UNLIKELY(!wire_inside(th->args, at_, th->end)))                          \
+            return order_cut(t, th, f);                                              \
+        th->next = at_;                                                              \
+        return name##_with(t, th, f, arg);                                           \
+    }
+
 enum needs { NEEDS_M = 1, NEEDS_P = 2, NEEDS_G = 4, NEEDS_NO_G = 8, NEEDS_USER = 7 };
 
 static inline bool has(const struct thread *th, unsigned needs)

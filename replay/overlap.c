@@ -5,7 +5,7 @@
 
 #include "sim/base/alloc.h"
 
-static int by_value(const void *pa, const void *pb)
+int overlap_by_length(const void *pa, const void *pb)
 {
     int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
     return a < b ? -1 : a > b;
@@ -30,8 +30,8 @@ size_t overlap_most(const struct bounds *b, size_t n, int64_t *low, int64_t *hig
         lows[i] = b[i].low;
         highs[i] = b[i].high;
     }
-    qsort(lows, n, sizeof *lows, by_value);
-    qsort(highs, n, sizeof *highs, by_value);
+    qsort(lows, n, sizeof *lows, overlap_by_length);
+    qsort(highs, n, sizeof *highs, overlap_by_length);
     for (size_t i = 0; i < n; i++) {
         for (; highs[j] < lows[i]; j++)
             open--;

@@ -13,6 +13,8 @@ struct bounds {
 
 /* How many of them one number fits, and the range of such numbers. */
 size_t overlap_most(const struct bounds *b, size_t n, int64_t *low, int64_t *high);
+/* The order of two int64_t, for qsort. */
+int overlap_by_length(const void *a, const void *b);
 /* The number with the fewest digits in [low, high]. */
 int64_t overlap_roundest(int64_t low, int64_t high);
 

@@ -32,10 +32,7 @@ static bool range_open(const struct goroutine_state *g, uint32_t range)
 static void range_add(struct goroutine_state *g, uint32_t range)
 {
     struct more *m = more_of(g);
-    if (m->nranges == m->ranges_room) {
-        m->ranges_room = m->ranges_room ? m->ranges_room * 2 : 2;
-        m->ranges = x_grow(m->ranges, m->ranges_room * sizeof *m->ranges);
-    }
+    X_ROOM(m->ranges, m->nranges, m->ranges_room, 2);
     m->ranges[m->nranges++] = range;
 }
 
@@ -66,10 +63,7 @@ static uint32_t stw_name(struct trace *t, uint32_t kind)
     memcpy(text + n, s->text, s->size < 1024 ? s->size : 1024);
     n += (int)(s->size < 1024 ? s->size : 1024);
     text[n++] = ')';
-    if (o->nstw_names == o->stw_names_room) {
-        o->stw_names_room = o->stw_names_room ? o->stw_names_room * 2 : 16;
-        o->stw_names = x_grow(o->stw_names, o->stw_names_room * sizeof *o->stw_names);
-    }
+    X_ROOM(o->stw_names, o->nstw_names, o->stw_names_room, 16);
     uint32_t name = names_put(&t->names, text, (size_t)n);
     o->stw_names[o->nstw_names++] = (struct stw_name){.kind = kind, .name = name};
     return name;
@@ -311,37 +305,43 @@ enum advanced order_task_end(struct trace *t, struct thread *th, struct failure 
     return ADV_YES;
 }
 
-enum advanced order_region_begin(struct trace *t, struct thread *th, struct failure *f)
+/* What both ends of a region say; *who is in it. */
+static enum advanced region_event(struct trace *t, struct thread *th, struct failure *f,
+                                  enum trace_kind kind, struct goroutine_state **who,
+                                  struct trace_event **out)
 {
     ARGS(3);
     NEED(NEEDS_USER);
-    struct goroutine_state *g = running_g(&t->order, th);
-    if (g == NULL)
+    *who = running_g(&t->order, th);
+    if (*who == NULL)
         return order_broken(t, th, f, "goroutine %" PRIu64 " does not exist", th->gid);
-    struct trace_event *e = put(t, th, TRACE_REGION_BEGIN);
+    struct trace_event *e = *out = put(t, th, kind);
     e->id = arg[0];
     NAME(e, arg[1]);
     STACK(e, arg[2]);
+    return ADV_YES;
+}
+
+enum advanced order_region_begin(struct trace *t, struct thread *th, struct failure *f)
+{
+    struct goroutine_state *g = NULL;
+    struct trace_event *e = NULL;
+    enum advanced how = region_event(t, th, f, TRACE_REGION_BEGIN, &g, &e);
+    if (how != ADV_YES || g == NULL || e == NULL)
+        return how;
     struct more *m = more_of(g);
-    if (m->nregions == m->regions_room) {
-        m->regions_room = m->regions_room ? m->regions_room * 2 : 4;
-        m->regions = x_grow(m->regions, m->regions_room * sizeof *m->regions);
-    }
+    X_ROOM(m->regions, m->nregions, m->regions_room, 4);
     m->regions[m->nregions++] = (struct region){.task = e->id, .name = e->name};
     return ADV_YES;
 }
 
 enum advanced order_region_end(struct trace *t, struct thread *th, struct failure *f)
 {
-    ARGS(3);
-    NEED(NEEDS_USER);
-    struct goroutine_state *g = running_g(&t->order, th);
-    if (g == NULL)
-        return order_broken(t, th, f, "goroutine %" PRIu64 " does not exist", th->gid);
-    struct trace_event *e = put(t, th, TRACE_REGION_END);
-    e->id = arg[0];
-    NAME(e, arg[1]);
-    STACK(e, arg[2]);
+    struct goroutine_state *g = NULL;
+    struct trace_event *e = NULL;
+    enum advanced how = region_event(t, th, f, TRACE_REGION_END, &g, &e);
+    if (how != ADV_YES || g == NULL || e == NULL)
+        return how;
     struct more *m = g->more;
     if (m == NULL || m->nregions == 0)
         return ADV_YES; /* began before the trace */

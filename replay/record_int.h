@@ -2,13 +2,15 @@
 #ifndef GMPSIM_REPLAY_RECORD_INT_H
 #define GMPSIM_REPLAY_RECORD_INT_H
 
-/* A recording while its trace is read (record_read.c, record_ops.c). */
+/* A recording while its trace is read (record_read.c, record_deeds.c). */
 
 #include "replay/recording.h"
 #include "replay/reason.h"
 #include "replay/sites.h"
 #include "replay/trace.h"
 #include "sim/base/map.h"
+
+enum { RR_CASES = 8 };
 
 struct rr_g {
     int64_t since; /* in this state */
@@ -20,12 +22,17 @@ struct rr_g {
     uint8_t state; /* enum trace_state */
     bool assist;   /* pays for what it allocates: no work of the program */
     /* deep recordings: */
-    uint32_t op_site;   /* the last that went to the tape, + 1 */
-    uint8_t op;         /* enum rec_op that began and may wait; ROP_COUNT: none */
-    bool spins;         /* in the slow path of a Lock */
-    uint8_t within;     /* enum rr_within */
-    uint32_t op_object; /* of op */
-    uint64_t within_at; /* address of the lock that `within` is about */
+    uint32_t deed_site;       /* the last that went to the tape, + 1 */
+    uint8_t deed;             /* enum rec_deed that began and may wait; DEED_COUNT: none */
+    bool spins;               /* in the slow path of a Lock */
+    uint8_t within;           /* enum rr_within */
+    uint32_t deed_object;     /* of deed */
+    uint32_t item;            /* + 1: the receive that it is in */
+    uint32_t receives;        /* object + 1, of an item that is not here yet */
+    uint32_t cases[RR_CASES]; /* of the select that it is in: (object + 1) * 2 + sends */
+    uint8_t ncases;
+    uint32_t select_wait; /* + 1 */
+    uint64_t within_at;   /* address of the lock that `within` is about */
 };
 
 struct rr_p {
@@ -34,6 +41,7 @@ struct rr_p {
     int64_t stopped; /* < 0: never */
     uint64_t stopped_m;
     bool running;
+    bool busy; /* ... and found a goroutine */
 };
 
 struct rr_m {
@@ -66,6 +74,7 @@ struct rr {
     uint32_t nms, ms_room;
     struct map p_numbers, m_numbers;
     struct map objects; /* address -> object + 1 */
+    struct map afters;  /* address of a timer -> AfterFunc + 1 */
     uint32_t running_ps;
     struct rr_may may;
 };
@@ -73,12 +82,14 @@ struct rr {
 /* Time that it ran goes to the tape, then the entry. */
 void rr_did(struct rr *b, uint32_t g, enum rec_what what, uint64_t a, uint64_t at);
 
-void rr_did_op(struct rr *b, uint32_t g, uint64_t op, uint64_t object, uint32_t site);
+void rr_deed(struct rr *b, uint32_t g, uint64_t deed, uint64_t object, uint32_t site);
 
-/* ---- record_ops.c ---- */
+/* ---- record_deeds.c ---- */
 void rr_op(struct rr *b, uint32_t g, uint64_t address, const char *text, uint32_t site);
 /* A wait begins: is it the one of the operation that g is in? */
 void rr_wait_begins(struct rr *b, uint32_t g, uint32_t wait);
+/* The wait is over. */
+void rr_wait_ends(struct rr *b, uint32_t g);
 void rr_ops_release(struct rr *b);
 
 #endif

@@ -26,7 +26,7 @@ static void sample(struct rec_samples *s, int64_t ns)
 {
     if (s->count == SAMPLES_MAX)
         return;
-    REC_ROOM(s->ns, s->count, s->room);
+    X_ROOM(s->ns, s->count, s->room, 64);
     s->ns[s->count++] = ns;
 }
 
@@ -47,7 +47,7 @@ static struct rr_p *p_of(struct rr *b, uint64_t id)
         return NULL;
     uint32_t i = number_of(&b->p_numbers, id, 0, b->nps);
     if (i == b->nps) {
-        REC_ROOM(b->ps, b->nps, b->ps_room);
+        X_ROOM(b->ps, b->nps, b->ps_room, 64);
         b->ps[b->nps++] = (struct rr_p){.look = b->now, .stopped = -1};
     }
     return &b->ps[i];
@@ -59,7 +59,7 @@ static struct rr_m *m_of(struct rr *b, uint64_t id, uint32_t *number)
         return NULL;
     uint32_t i = number_of(&b->m_numbers, id, 0, b->nms);
     if (i == b->nms) {
-        REC_ROOM(b->ms, b->nms, b->ms_room);
+        X_ROOM(b->ms, b->nms, b->ms_room, 64);
         b->ms[b->nms++] = (struct rr_m){.g = REC_NONE, .other_at = -1, .stopped = -1};
     }
     if (number != NULL)
@@ -72,17 +72,18 @@ static void g_room(struct rr *b, uint32_t idx)
 {
     struct recording *r = b->r;
     while (r->ngs <= idx) {
-        REC_ROOM(r->gs, r->ngs, r->gs_room);
-        REC_ROOM(b->gs, b->ngs, b->gs_room);
+        X_ROOM(r->gs, r->ngs, r->gs_room, 64);
+        X_ROOM(b->gs, b->ngs, b->gs_room, 64);
         r->gs[r->ngs++] = (struct rec_g){.creator = REC_NONE,
                                          .go_site = REC_NONE,
                                          .run_by = REC_NONE,
                                          .last_wait = REC_NONE,
                                          .done = REC_NONE,
+                                         .deals = REC_NONE,
                                          .ended = INT64_MAX,
                                          .born = b->now};
         b->gs[b->ngs++] = (struct rr_g){
-            .since = b->now, .state = TRACE_UNDETERMINED, .wait = REC_NONE, .op = ROP_COUNT};
+            .since = b->now, .state = TRACE_UNDETERMINED, .wait = REC_NONE, .deed = DEED_COUNT};
     }
 }
 
@@ -94,7 +95,7 @@ static void put(struct rr *b, uint32_t g, enum rec_what what, uint64_t a, uint64
         rec_put(b->r, g, what, a, n);
 }
 
-/* It has run up to now. */
+/* Goroutine g has run up to now: that is an entry of CPU time. */
 static void flush_cpu(struct rr *b, uint32_t g)
 {
     struct rr_g *x = &b->gs[g];
@@ -111,7 +112,7 @@ static void flush_cpu(struct rr *b, uint32_t g)
     b->r->gs[g].cpu += ran;
 }
 
-/* Preempted: what it ran is kept for later. */
+/* The goroutine was preempted: what it ran is kept until it stops by itself. */
 static void keep_cpu(struct rr *b, uint32_t g)
 {
     struct rr_g *x = &b->gs[g];
@@ -130,16 +131,17 @@ void rr_did(struct rr *b, uint32_t g, enum rec_what what, uint64_t a, uint64_t n
     put(b, g, what, a, n);
 }
 
-void rr_did_op(struct rr *b, uint32_t g, uint64_t op, uint64_t object, uint32_t site)
+void rr_deed(struct rr *b, uint32_t g, uint64_t deed, uint64_t object, uint32_t site)
 {
     struct rr_g *x = &b->gs[g];
     flush_cpu(b, g);
     if (!b->open)
         return;
-    if (x->op_site != site + 1)
+    if (x->deed_site != site + 1)
         rec_put(b->r, g, REC_SITE, site, 0);
-    x->op_site = site + 1;
-    rec_put(b->r, g, REC_OP, op, object);
+    x->deed_site = site + 1;
+    rec_put(b->r, g, REC_DEED, deed, object);
+    b->r->gs[g].deeds++;
 }
 
 /* ---- waits ---- */
@@ -183,7 +185,7 @@ static bool is_runtimes(const char *reason)
 static uint32_t add_wait(struct rr *b, uint32_t g, uint32_t site, uint8_t reason)
 {
     struct recording *r = b->r;
-    REC_ROOM(r->waits, r->nwaits, r->waits_room);
+    X_ROOM(r->waits, r->nwaits, r->waits_room, 64);
     r->waits[r->nwaits] = (struct rec_wait){.g = g,
                                             .waker = REC_NONE,
                                             .site = site,
@@ -237,10 +239,12 @@ static void end_wait(struct rr *b, const struct trace_event *e)
     struct rec_wait *w = &r->waits[x->wait];
     struct rr_p *p = p_of(b, e->p);
     w->woken = b->now;
+    rr_wait_ends(b, e->idx);
     w->by_site = sites_of(&b->sites, e->stack);
     w->by_sched = e->g == TRACE_NONE && p != NULL;
     w->by_outside = e->g == TRACE_NONE && p == NULL;
     w->due_low = p != NULL ? p->look : w->from;
+    w->look_busy = p != NULL && p->busy;
     if (e->g != TRACE_NONE) {
         w->waker = e->gx;
         rr_did(b, e->gx, REC_POST, x->wait, 0);
@@ -263,7 +267,7 @@ static void begins_to_run(struct rr *b, const struct trace_event *e)
     if (b->open) {
         r->sums.runnable += waited;
         r->sums.starts++;
-        REC_ROOM(r->runq_wait, r->nrunq_wait, r->runq_wait_room);
+        X_ROOM(r->runq_wait, r->nrunq_wait, r->runq_wait_room, 64);
         r->runq_wait[r->nrunq_wait++] = waited;
     }
     if (x->wait != REC_NONE && r->waits[x->wait].woken != INT64_MAX) {
@@ -291,8 +295,10 @@ static void begins_to_run(struct rr *b, const struct trace_event *e)
             m->other_at = b->now;
         m->g = e->idx;
     }
-    if (p != NULL)
+    if (p != NULL) {
         p->look = b->now;
+        p->busy = true;
+    }
 }
 
 static void is_created(struct rr *b, const struct trace_event *e)
@@ -351,7 +357,7 @@ static void leaves_syscall(struct rr *b, uint32_t g)
     enum rec_leaf leaf = r->sites[x->sys_site].leaf;
     if (leaf != LEAF_WRITE)
         return;
-    REC_ROOM(r->writes, r->nwrites, r->writes_room);
+    X_ROOM(r->writes, r->nwrites, r->writes_room, 64);
     r->writes[r->nwrites++] = (struct rec_write){
 
         .g = g, .site = x->sys_site, .object = REC_NONE, .from = x->sys_from, .until = b->now};
@@ -435,6 +441,7 @@ static void p_stops(struct rr *b, struct rr_p *p, const struct trace_event *e)
     b->running_ps -= b->running_ps > 0;
     p->stopped = b->now;
     p->look = b->now;
+    p->busy = false;
     p->stopped_m = e->m;
 }
 
@@ -481,15 +488,13 @@ static void on_metric(struct rr *b, const struct trace_event *e)
     struct recording *r = b->r;
     const char *name = sites_string(&b->sites, e->name);
     if (strcmp(name, "/sched/gomaxprocs:threads") == 0) {
-        if (r->procs != 0 && b->open && (uint64_t)r->procs != e->value)
-            r->procs_changed = true;
         if (e->value > 0 && e->value <= INT32_MAX)
             r->procs = (int32_t)e->value;
         return;
     }
     if (!b->open)
         return;
-    REC_ROOM(r->metrics, r->nmetrics, r->metrics_room);
+    X_ROOM(r->metrics, r->nmetrics, r->metrics_room, 64);
     r->metrics[r->nmetrics++] = (struct rec_metric){.at = b->now,
                                                     .value = e->value,
                                                     .g = e->g != TRACE_NONE ? e->gx : REC_NONE,
@@ -520,16 +525,28 @@ static uint32_t region_of(struct rr *b, const char *name)
     for (uint32_t i = 0; i < r->nregions; i++)
         if (strcmp(r->regions[i], name) == 0)
             return i;
-    REC_ROOM(r->regions, r->nregions, r->regions_room);
+    X_ROOM(r->regions, r->nregions, r->regions_room, 64);
     r->regions[r->nregions] = name;
     return r->nregions++;
 }
 
 /* ---- the window ---- */
 
+/* What objects hold when the window opens: left by what was done before it. */
+static void objects_stand(struct recording *r)
+{
+    for (uint32_t i = 0; i < r->nobjects; i++)
+        for (int k = 0; k < 2; k++) {
+            struct rec_object *o = &r->objects[i];
+            o->there[k] = o->sum[k] - o->low[k];
+            o->sum[k] = o->low[k] = 0;
+        }
+}
+
 static void window_opens(struct rr *b)
 {
     struct recording *r = b->r;
+    objects_stand(r);
     b->open = true;
     b->opened = b->now;
     r->trace_start_ns = b->zero + b->now;
@@ -624,6 +641,7 @@ static void on_events(void *arg, const struct trace_event *evs, size_t count)
     if (!b->begun) {
         b->begun = true;
         b->zero = trace_info_of(b->sites.t)->start_ns;
+        (void)sites_of(&b->sites, 0); /* number 0 is a place that nobody knows */
     }
     for (size_t i = 0; i < count; i++)
         on_event(b, &evs[i]);
@@ -684,6 +702,26 @@ static void finish(struct rr *b)
     }
     for (uint32_t i = 0; i < r->nmetrics; i++)
         r->metrics[i].at -= b->opened;
+    for (uint32_t i = 0; i < r->nitems; i++)
+        r->items[i].at -= b->opened;
+    for (uint32_t i = 0; i < r->nafters; i++)
+        r->afters[i].at -= b->opened;
+    for (uint32_t i = 0; i < r->nafters; i++)
+        r->afters[i].stopped -= r->afters[i].stopped != INT64_MAX ? b->opened : 0;
+}
+
+/* What went out of an object without having come in was there before. But a select says that it has
+ * sent when the receiver may have gone on already: no more was there than there is room for. */
+static void objects_had(struct recording *r)
+{
+    for (uint32_t i = 0; i < r->nobjects; i++)
+        for (int k = 0; k < 2; k++) {
+            struct rec_object *o = &r->objects[i];
+            if (-o->low[k] > o->there[k])
+                o->there[k] = -o->low[k];
+            if (o->sent && o->there[k] > o->param)
+                o->there[k] = (int32_t)o->param;
+        }
 }
 
 static void find_locked(struct rr *b)
@@ -735,6 +773,7 @@ struct recording *recording_read(struct failure *f, struct trace *t, const struc
     }
     if (ok) {
         finish(&b);
+        objects_had(r);
         find_locked(&b);
     }
     release(&b);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/tape.h"
 #include "replay/trace.h"
 #include "sim/base/alloc.h"
 
@@ -58,23 +59,7 @@ static struct chunk *chunk_for(struct recording *r, struct rec_g *g)
     return chunk_at(r, i);
 }
 
-static uint8_t *put_number(uint8_t *at, uint64_t v)
-{
-    for (; v > 0x7f; v >>= 7)
-        *at++ = (uint8_t)(v | 0x80);
-    *at++ = (uint8_t)v;
-    return at;
-}
-
-static const uint8_t *get_number(const uint8_t *at, uint64_t *v)
-{
-    *v = *at & 0x7f;
-    for (unsigned shift = 7; (*at++ & 0x80) != 0; shift += 7)
-        *v |= (uint64_t)(*at & 0x7f) << shift;
-    return at;
-}
-
-static bool has_b(enum rec_what what) { return what == REC_SYS || what == REC_OP; }
+static bool has_b(enum rec_what what) { return what == REC_SYS || what == REC_DEED; }
 static bool has_a(enum rec_what what) { return what != REC_YIELD && what != REC_END; }
 
 void rec_put(struct recording *r, uint32_t g, enum rec_what what, uint64_t a, uint64_t b)
@@ -83,11 +68,10 @@ void rec_put(struct recording *r, uint32_t g, enum rec_what what, uint64_t a, ui
     uint8_t *from = bytes_of(c) + c->used, *at = from;
     *at++ = (uint8_t)what;
     if (has_a(what))
-        at = put_number(at, a);
+        at = tape_put_number(at, a);
     if (has_b(what))
-        at = put_number(at, b);
+        at = tape_put_number(at, b);
     c->used = (uint16_t)(c->used + (at - from));
-    r->nentries++;
 }
 
 void rec_rewind(struct rec_reader *rd, const struct recording *r, uint32_t g)
@@ -108,9 +92,9 @@ bool rec_next(struct rec_reader *rd, struct rec_entry *e)
     const uint8_t *from = bytes_of(c) + rd->at, *at = from;
     *e = (struct rec_entry){.what = (enum rec_what) * at++};
     if (has_a(e->what))
-        at = get_number(at, &e->a);
+        e->a = tape_number(&at);
     if (has_b(e->what))
-        at = get_number(at, &e->b);
+        e->b = tape_number(&at);
     rd->at += (uint32_t)(at - from);
     return true;
 }
@@ -118,9 +102,9 @@ bool rec_next(struct rec_reader *rd, struct rec_entry *e)
 uint32_t rec_add_object(struct recording *r, uint8_t kind, int64_t param, int level,
                         const char *name)
 {
-    REC_ROOM(r->objects, r->nobjects, r->objects_room);
+    X_ROOM(r->objects, r->nobjects, r->objects_room, 64);
     r->objects[r->nobjects] = (struct rec_object){
-        .kind = kind, .level = (uint8_t)level, .param = param, .name = name};
+        .kind = kind, .level = (uint8_t)level, .param = param, .name = name, .first = REC_NONE};
     return r->nobjects++;
 }
 
@@ -159,6 +143,9 @@ void recording_free(struct recording *r)
     free(r->writes);
     free(r->metrics);
     free(r->arms);
+    free(r->loops);
+    free(r->afters);
+    free(r->items);
     free(r->regions);
     free(r->runq_wait);
     free(r->switches.ns);
@@ -167,4 +154,26 @@ void recording_free(struct recording *r)
     free(r->bytes);
     pool_free(r->pool);
     free(r);
+}
+
+bool rec_has_mutex(const struct recording *r, const struct rec_object *cond)
+{
+    return cond->param >= 0 && cond->param < r->nobjects &&
+           r->objects[cond->param].kind == OBJ_MUTEX;
+}
+
+int rec_lock_change(enum rec_deed deed)
+{
+    switch (deed) {
+    case DEED_lock:
+    case DEED_trylock:
+    case DEED_rlock:
+    case DEED_tryrlock:
+    case DEED_wlock:
+    case DEED_trywlock: return 1;
+    case DEED_unlock:
+    case DEED_runlock:
+    case DEED_wunlock: return -1;
+    default: return 0;
+    }
 }

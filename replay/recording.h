@@ -21,14 +21,14 @@
 
 /* Entries of a goroutine's tape: what, and up to two numbers. */
 enum rec_what {
-    REC_CPU,    /* ran for a ns */
-    REC_WAIT,   /* wait number a */
-    REC_POST,   /* wakes who is in wait a */
-    REC_GO,     /* starts goroutine a */
-    REC_SYS,    /* a system call of a ns at site b, that kept its P or gave it back at the end */
-    REC_YIELD,  /* runtime.Gosched */
-    REC_SITE,   /* the operations that follow are at site a */
-    REC_OP,     /* operation a & 0xff (enum rec_op), number a >> 8, on object b: a deep recording */
+    REC_CPU,   /* ran for a ns */
+    REC_WAIT,  /* wait number a */
+    REC_POST,  /* wakes who is in wait a */
+    REC_GO,    /* starts goroutine a */
+    REC_SYS,   /* a system call of a ns at site b, that kept its P or gave it back at the end */
+    REC_YIELD, /* runtime.Gosched */
+    REC_SITE,  /* the operations that follow are at site a */
+    REC_DEED, /* operation a & 0xff (enum rec_deed), number a >> 8, on object b: a deep recording */
     REC_BEGIN,  /* region a (string of the recording) begins */
     REC_FINISH, /* ... ends */
     REC_ALLOC,  /* a bytes more on the heap, as far as one can tell whose */
@@ -42,11 +42,11 @@ struct rec_entry {
 };
 
 /* What a deep recording says that a goroutine does (docs/replay.md has the texts). */
-enum rec_op {
-#define REC_OP(name, text, what) ROP_##name,
-#include "replay/rec_op.def"
-#undef REC_OP
-    ROP_COUNT
+enum rec_deed {
+#define REC_DEED(name, text, what) DEED_##name,
+#include "replay/rec_deed.def"
+#undef REC_DEED
+    DEED_COUNT
 };
 
 /* A place in the source, as far as it concerns us: why somebody is there, and the innermost frame
@@ -74,7 +74,6 @@ struct rec_site {
     const char *func, *file;
     uint64_t line;
     enum rec_leaf leaf;
-    const char *leaf_func; /* the innermost frame of all */
 };
 
 /* How a wait was explained; later in the list is more. */
@@ -98,7 +97,9 @@ struct rec_wait {
     uint8_t how;         /* enum rec_how */
     uint8_t level;       /* 1 token, 2 inferred object, 3 deep recording */
     bool woke_p : 1;     /* an idle P was started for it */
+    bool look_busy : 1;  /* at due_low that P found a goroutine to run */
     bool by_sched : 1;   /* woken without a goroutine, by a P's scheduler */
+    bool cond : 1;       /* of a Cond that is known: `object` */
     bool by_outside : 1; /* ... without a P even: sysmon, a thread that leaves the kernel */
 };
 
@@ -119,6 +120,8 @@ struct rec_g {
     uint32_t preempts;
     uint32_t last_wait; /* the one it is in, REC_NONE */
     uint32_t done;      /* wait group of which it does Done when it ends; REC_NONE */
+    uint32_t deeds;     /* deeds on its tape */
+    uint32_t deals;     /* the channel of which it plays the items; REC_NONE */
     uint8_t at_start;   /* enum trace_state when the window began; 0: not yet born */
     bool system : 1;    /* the runtime's or the tracer's: no part of the program */
     bool locked : 1;    /* to its thread (infer_locked.c) */
@@ -133,6 +136,17 @@ struct rec_object {
     uint8_t level;
     int64_t param;    /* as in a declaration; of a descriptor: how many arrivals */
     uint32_t members; /* of a wait group: how many do Done */
+    uint32_t first;   /* of a Once: who ran its function; REC_NONE */
+    bool timer;       /* of a channel: a timer feeds it */
+    bool looped;      /* ... rounds of infer_ticks.c receive from it */
+    bool tokens;      /* its operations are left out, its waits are of level 1 (settle.c) */
+    bool closed;      /* ... it was closed in the window */
+    bool sent;        /* ... somebody sent: it was open when the window began */
+    bool dealt;       /* ... what is done with an item goes with the item (infer_items.c) */
+    /* Deep: what comes and goes, in the recorded order, and the least it ever was: items, holders,
+     * members; readers. Below 0: so much was there when the window opened. */
+    int32_t sum[2], low[2];
+    int32_t there[2]; /* when the window opened */
     uint64_t address; /* of a deep recording */
     const char *name;
 };
@@ -153,6 +167,28 @@ struct rec_arm {
     int64_t after_ns;
 };
 
+/* Rounds by the clock that nobody waits for (infer_ticks.c): the entries `first` to before `last`
+ * of g's tape, counted from 0. At most one of a goroutine, in the order of g. */
+struct rec_loop {
+    uint32_t g, first, last, rounds;
+};
+
+/* A send or a receive of a deep recording, in the order in which items go in and come out. */
+struct rec_item {
+    uint32_t object, g;
+    uint32_t deed;  /* number of the deed on g's tape */
+    uint32_t other; /* the receive of a send, the send of a receive; REC_NONE */
+    int64_t at;     /* of a receive that waited: when it was woken */
+    bool sends;
+};
+
+/* An AfterFunc of a deep recording. */
+struct rec_after {
+    uint32_t g, child; /* whom it made, REC_NONE: nobody, or not found */
+    int64_t at, ns;
+    int64_t stopped; /* INT64_MAX: never */
+};
+
 struct rec_metric { /* HeapAlloc, HeapGoal */
     int64_t at;
     uint64_t value;
@@ -163,7 +199,7 @@ struct rec_metric { /* HeapAlloc, HeapGoal */
 /* Sums over the window, to compare a replay with. */
 struct rec_sums {
     int64_t running, runnable, waiting, syscall; /* goroutines of the program, ns */
-    int64_t gc_cpu, assist;                      /* collector's workers; assists */
+    int64_t assist;                              /* of goroutines, for the collector */
     uint64_t starts, waits, preempts, syscalls, created;
     int64_t proc_running; /* Ps in use, ns */
     uint64_t gcs, stw;
@@ -173,7 +209,6 @@ struct recording {
     struct pool *pool;
     int version; /* N of the header "go 1.N trace" */
     int32_t procs;
-    bool procs_changed;
     int64_t length;         /* of the window, ns */
     int64_t trace_start_ns; /* the trace's own time of its begin */
     struct rec_g *gs;
@@ -188,6 +223,12 @@ struct recording {
     uint32_t nwrites, writes_room;
     struct rec_arm *arms;
     uint32_t narms, arms_room;
+    struct rec_item *items;
+    uint32_t nitems, items_room;
+    struct rec_loop *loops;
+    uint32_t nloops, loops_room;
+    struct rec_after *afters;
+    uint32_t nafters, afters_room;
     struct rec_metric *metrics;
     uint32_t nmetrics, metrics_room;
     const char **regions;
@@ -203,9 +244,8 @@ struct recording {
     } switches, wakes, handoffs;
     uint8_t *bytes; /* chunks of tapes; number k begins at byte 8 k */
     size_t nbytes, bytes_room;
-    uint64_t nentries;
     uint32_t main_g; /* the goroutine that goes on when the window begins; REC_NONE: none */
-    bool deep;       /* has operations */
+    uint64_t deep;   /* so many operations of a deep recording */
     struct rec_sums sums;
     char notes[16][200]; /* what was odd about the trace */
     int nnotes;
@@ -224,6 +264,10 @@ struct recording *recording_load(struct failure *f, const char *path, const stru
 void recording_free(struct recording *r);
 
 /* ---- tapes ---- */
+
+/* The number of a rec_deed that may be below 0: the recording added 2^32. */
+static inline int64_t rec_signed(uint64_t n) { return (int64_t)n - (INT64_C(1) << 32); }
+
 struct rec_reader {
     const struct recording *r;
     uint32_t chunk, at;
@@ -239,13 +283,9 @@ uint32_t rec_add_object(struct recording *r, uint8_t kind, int64_t param, int le
                         const char *name);
 /* "main.worker pool.go:55"; in one of four static buffers. */
 const char *rec_site_text(const struct recording *r, uint32_t site);
-/* Room for one more, x_alloc'ed. */
-#define REC_ROOM(table, count, room)                                     \
-    do {                                                                 \
-        if ((count) == (room)) {                                         \
-            (room) = (room) != 0 ? (room)*2 : 64;                        \
-            (table) = x_grow((table), (size_t)(room) * sizeof *(table)); \
-        }                                                                \
-    } while (0)
+/* 1: takes a lock; -1: gives one back; else 0. */
+int rec_lock_change(enum rec_deed deed);
+/* Is the mutex of this Cond known? Else nobody has ever waited on it. */
+bool rec_has_mutex(const struct recording *r, const struct rec_object *cond);
 
 #endif

@@ -1,17 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay/replay.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { EVENT_NS = 80, WAKE_NS = 4300, UNTIL_FACTOR = 10 };
 
-/* The release that wrote such a header; of two the older one. */
-static int release_of(int version)
+/* What record says, else the release that wrote such a header; of two the older one. */
+static int release_of(const struct replay *rp)
 {
-    if (version < 13)
-        return 13;
-    return version;
+    int release = 0;
+    if (rp->has_side && sscanf(rp->side.go, "go1.%d", &release) == 1 && release >= PROFILE_FIRST)
+        return release < PROFILE_LATEST ? release : PROFILE_LATEST;
+    return rp->rec->version > PROFILE_FIRST ? rp->rec->version : PROFILE_FIRST;
+}
+
+static uint32_t ps(int64_t ns)
+{
+    uint64_t p = (uint64_t)ns * 1000;
+    return p < COST_MAX_PS ? (uint32_t)p : COST_MAX_PS;
+}
+
+/* What waking a thread costs there decides more of a replay than anything else. */
+static void machine_of(struct replay *rp)
+{
+    const struct sidecar *s = &rp->side;
+    if (s->futex_wake_ns <= 0)
+        return;
+    rp->costs.kind[COST_futex_wake] = ps(s->futex_wake_ns);
+    rp->costs.kind[COST_wake_latency] = ps(s->wake_latency_ns);
+    rp->costs.kind[COST_wake_latency_deep] = ps(s->wake_deep_ns);
+    rp->costs.kind[COST_deep_after] = ps(s->deep_after_ns);
+    if (s->sleep_late_ns > 0)
+        rp->costs.kind[COST_timer_slack] = ps(s->sleep_late_ns);
 }
 
 static const char *base_name(const char *path)
@@ -27,7 +49,7 @@ static struct scenario *make_scenario(const struct replay *rp, const char *path)
     struct scenario *s = pool_alloc(pool, sizeof *s);
     *s = (struct scenario){.name = pool_text(pool, base_name(path)),
                            .why = "a recorded trace",
-                           .profiles = {release_of(r->version)},
+                           .profiles = {release_of(rp)},
                            .nprofiles = 1,
                            .procs = r->procs,
                            .until_ns = r->length * UNTIL_FACTOR + INT64_C(10000000000),
@@ -48,13 +70,30 @@ bool replay_open(struct failure *f, const char *path, const struct replay_opts *
     out->rec = recording_load(f, path, &ro);
     if (out->rec == NULL)
         return false;
+    out->path = path;
+    out->has_side = sidecar_read(f, path, &out->side);
+    if (f->code != 0) {
+        replay_close(out);
+        return false;
+    }
+    machine_of(out);
+    if (o->wake_ns < 0 && out->side.futex_wake_ns > 0)
+        out->tape.wake_ns = out->side.futex_wake_ns; /* the model adds the same */
     infer_all(out->rec, &out->infer);
-    out->scenario = make_scenario(out, path);
-    if (program_check(&out->scenario->program, text, sizeof text))
-        return true;
-    fail(f, E_INTERNAL, "%s: the program made of it is not safe: %s", path, text);
-    replay_close(out);
-    return false;
+    replay_make(out);
+    if (!program_check(&out->scenario->program, text, sizeof text)) {
+        fail(f, E_INTERNAL, "%s: the program made of it is not safe: %s", path, text);
+        replay_close(out);
+        return false;
+    }
+    replay_settle(f, out);
+    return true;
+}
+
+void replay_make(struct replay *rp)
+{
+    scenario_free(rp->scenario);
+    rp->scenario = make_scenario(rp, rp->path);
 }
 
 struct scenario *replay_take_scenario(struct replay *rp)

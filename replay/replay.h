@@ -7,6 +7,7 @@
  * takes a trace. */
 
 #include "replay/infer.h"
+#include "replay/sidecar.h"
 #include "replay/tape.h"
 #include "scenarios/scenario.h"
 #include "sim/virt/costs.h"
@@ -22,13 +23,21 @@ struct replay {
     struct infer infer;
     struct tape_opts tape;
     struct scenario *scenario; /* owns the program; its expectation: the run finishes */
-    struct costs costs;        /* of the recording machine, as far as it is known */
+    struct sidecar side;       /* zeros: there is none */
+    bool has_side;
+    uint32_t left_out; /* channels whose operations are replayed as they were recorded */
+    const char *path;
+    struct costs costs; /* of the recording machine, as far as it is known */
 };
 
 /* False: f says why; nothing is left to free. */
 bool replay_open(struct failure *f, const char *path, const struct replay_opts *o,
                  struct replay *out);
 void replay_close(struct replay *rp);
+/* replay.c for settle.c: the scenario anew. */
+void replay_make(struct replay *rp);
+/* settle.c: what cannot be at the recorded settings is replayed as it was recorded. */
+void replay_settle(struct failure *f, struct replay *rp);
 /* The scenario outlives the rest, and is the caller's. */
 struct scenario *replay_take_scenario(struct replay *rp);
 

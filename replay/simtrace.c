@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records say what happened; a trace wants every change of hands between thread, P and goroutine
- * said, too. What each holds is kept here; what a record takes for granted is said before it. */
+/* A run's records as events of a Go trace. Records leave out what follows from others; a trace has
+ * an event for every change of hands between thread, P and goroutine. So what each holds is kept
+ * here, and an event that a record implies is put before the record's own. */
 #include "replay/simtrace.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "replay/gotrace.h"
 #include "replay/trace_int.h"
 #include "sim/base/alloc.h"
+#include "sim/base/event_get.h"
 #include "sim/base/gtable.h"
 #include "sim/base/map.h"
 
@@ -41,9 +43,9 @@ struct simtrace {
     struct map tasks; /* (key, span) -> task */
     uint64_t ntasks;
     int64_t time;
-    uint32_t file, func_stacks_count;
+    uint32_t file;
     uint32_t *func_stacks; /* by function, plus 1 */
-    uint32_t runtime_stack;
+    uint32_t runtime_stack, context_stack;
     uint64_t procs; /* to be said when a goroutine runs; 0: was */
     bool gc_on, gc_wanted, first;
 };
@@ -172,7 +174,10 @@ static void g_created(struct simtrace *s, const struct event_rec *r)
 {
     struct sim_g *k = gtable_put(&s->gs, r->g);
     *k = (struct sim_g){.m = TRACE_NONE, .state = TRACE_RUNNABLE};
-    k->stack = r->c == 1 ? s->runtime_stack : func_stack(s, (uint32_t)r->a);
+    struct got_g_create born = get_g_create(r);
+    k->stack = born.group == GROUP_CONTEXT ? s->context_stack
+               : born.func < 0             ? s->runtime_stack
+                                           : func_stack(s, (uint32_t)born.func);
     bool with_p = r->m != EVENT_NO_M && s->ms[r->m].p >= 0;
     struct trace_event e = event(s, with_p ? r->m : EVENT_NO_M, TRACE_G,
                                  with_p ? WIRE_GO_CREATE : WIRE_GO_STATUS);
@@ -277,14 +282,14 @@ static const char *block_reason(uint16_t code)
     return "system goroutine wait";
 }
 
-/* It runs no more. */
+/* The record's goroutine runs no more. */
 static void g_stops(struct simtrace *s, const struct event_rec *r, enum trace_wire wire,
                     enum trace_state to, const char *reason)
 {
     struct sim_g *k = gtable_find(&s->gs, r->g);
     if (k == NULL || k->state == TRACE_NOT_EXIST)
         return;
-    if (k->state != TRACE_RUNNING) /* what is told nowhere: it ran */
+    if (k->state != TRACE_RUNNING) /* no record says that it ran, but it did */
         g_runs(s, r);
     if (k->state != TRACE_RUNNING || k->m == TRACE_NONE || s->ms[k->m].p < 0)
         return;
@@ -317,7 +322,7 @@ static void g_returns(struct simtrace *s, const struct event_rec *r)
     struct sim_g *k = gtable_find(&s->gs, r->g);
     if (k == NULL || k->state != TRACE_SYSCALL)
         return;
-    if (r->c != 0)
+    if (get_g_syscall_exit(r).place == EV_place_none)
         g_runs(s, r); /* with a P, its own or another */
     else if (k->m != TRACE_NONE)
         m_free(s, (uint32_t)k->m);
@@ -327,7 +332,8 @@ static void g_returns(struct simtrace *s, const struct event_rec *r)
 static void retaken(struct simtrace *s, const struct event_rec *r)
 {
     struct sim_g *k = r->g != 0 ? gtable_find(&s->gs, r->g) : NULL;
-    uint64_t m = k != NULL ? k->m : r->a < s->nps ? s->p_ms[r->a] : TRACE_NONE;
+    uint32_t p = get_p_retake(r).of_p.id;
+    uint64_t m = k != NULL ? k->m : p < s->nps ? s->p_ms[p] : TRACE_NONE;
     if (m != TRACE_NONE && s->ms[m].p >= 0 && r->m != EVENT_NO_M)
         p_leaves(s, (uint32_t)m, r->m);
 }
@@ -365,7 +371,7 @@ static void stw(struct simtrace *s, const struct event_rec *r, bool begin)
 static void span(struct simtrace *s, const struct event_rec *r, bool begin)
 {
     struct sim_g *k;
-    if (r->b >= s->program->nspans || (begin && r->c == 1))
+    if (r->b >= s->program->nspans)
         return;
     struct map_slot *slot = map_find(&s->tasks, r->a, r->b);
     if (!runs(s, r, &k) || (slot == NULL) != begin)
@@ -459,6 +465,7 @@ struct simtrace *simtrace_open(struct failure *f, const char *path, const struct
     memset(s->func_stacks, 0, (program->nfuncs + 1) * sizeof *s->func_stacks);
     s->file = names_put(&s->names, file, strlen(file));
     s->runtime_stack = stack_of(s, "runtime.system", 14, s->file, 1);
+    s->context_stack = stack_of(s, "context.WithDeadline", 20, s->file, 1);
     for (int i = 0; i < MS; i++)
         s->ms[i].p = -1;
     s->w = gotrace_open(f, path, &s->names, &s->stacks, &(struct gotrace_opts){.version = version});

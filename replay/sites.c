@@ -65,7 +65,7 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-static bool is_inner(const char *func)
+bool sites_is_inner(const char *func)
 {
     return begins(func, "runtime.") || begins(func, "sync.") || begins(func, "internal/") ||
            begins(func, "syscall.") || begins(func, "runtime/") || begins(func, "time.Sleep");
@@ -102,17 +102,15 @@ static bool outranks(enum rec_leaf a, enum rec_leaf b)
 
 static struct rec_site site_make(struct sites *s, struct trace_stack st)
 {
-    struct rec_site out = {.func = "", .file = "", .leaf_func = ""};
+    struct rec_site out = {.func = "", .file = ""};
     for (uint32_t i = 0; i < st.count; i++) {
         struct trace_frame f = trace_frame_of(s->t, st.frames[i]);
         const char *func = sites_string(s, f.func);
         enum rec_leaf leaf = leaf_of(func);
-        if (i == 0)
-            out.leaf_func = func;
         if (leaf != LEAF_OTHER && outranks(leaf, out.leaf))
             out.leaf = leaf;
         bool last = i + 1 == st.count;
-        if (out.func[0] == 0 && (!is_inner(func) || last)) {
+        if (out.func[0] == 0 && (!sites_is_inner(func) || last)) {
             out.func = func;
             out.file = sites_string(s, f.file);
             out.line = f.line;
@@ -131,7 +129,7 @@ uint32_t sites_of(struct sites *s, uint32_t stack)
         s->stacks_room = room;
     }
     if (s->of_stack[stack] == 0) {
-        REC_ROOM(r->sites, r->nsites, r->sites_room);
+        X_ROOM(r->sites, r->nsites, r->sites_room, 64);
         r->sites[r->nsites] = site_make(s, trace_stack_of(s->t, stack));
         s->of_stack[stack] = ++r->nsites;
     }

@@ -19,6 +19,8 @@ const char *sites_string(struct sites *s, uint32_t string);
 uint32_t sites_of(struct sites *s, uint32_t stack);
 /* The function that a goroutine with this stack runs; NULL: not known. */
 const char *sites_function(struct sites *s, uint32_t stack);
+/* A function of the runtime's or of package sync's: what the program is in, not where it is. */
+bool sites_is_inner(const char *func);
 void sites_release(struct sites *s);
 
 #endif

@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/tape.h"
-#include "replay/reason.h"
 #include "replay/tape_int.h"
 #include "sim/base/alloc.h"
 
@@ -27,11 +25,12 @@ enum { NAMES_MAX = 60000 };
 void tape_emit(struct tp *t, enum op op, int a, int b, int c, int32_t d, int64_t imm)
 {
     struct insn in = {(uint8_t)op, (uint8_t)a, (uint8_t)b, (uint8_t)c, d, imm};
-    if (t->used + TAPE_ENTRY_MAX > t->room) {
-        t->room = t->room * 2 + (1 << 16);
-        t->bytes = x_grow(t->bytes, t->room);
+    struct stream *to = t->to;
+    if (to->used + TAPE_ENTRY_MAX > to->room) {
+        to->room = to->room * 2 + (1 << 16);
+        to->bytes = x_grow(to->bytes, to->room);
     }
-    t->used += tape_put(t->bytes + t->used, &in);
+    to->used += tape_put(to->bytes + to->used, &in);
 }
 
 void tape_emit_obj(struct tp *t, enum op op, uint32_t object)
@@ -84,7 +83,7 @@ static bool comes_from_nowhere(const struct tp *t, uint32_t g)
 
 /* ---- running time ---- */
 
-static void burn(struct tp *t)
+void tape_burn(struct tp *t)
 {
     int64_t ns = t->cpu - t->spent;
     t->cpu = 0;
@@ -108,7 +107,7 @@ static void arm(struct tp *t, const struct rec_arm *a)
     tape_emit(t, OP_TIMER, NOREG, NOREG, TAPE_FREE, (int32_t)t->func_of[a->child], a->after_ns);
 }
 
-/* Timers that this goroutine arms there. */
+/* Arms the timers that goroutine g armed when it began or ended this wait, or posted (`when`). */
 static void arms(struct tp *t, uint32_t g, uint32_t wait, enum rec_when when)
 {
     const struct recording *r = t->r;
@@ -124,7 +123,7 @@ static void arms(struct tp *t, uint32_t g, uint32_t wait, enum rec_when when)
     for (; low < r->narms && r->arms[low].by == g && r->arms[low].wait == wait &&
            r->arms[low].when == when;
          low++) {
-        burn(t);
+        tape_burn(t);
         arm(t, &r->arms[low]);
     }
 }
@@ -146,12 +145,42 @@ static void wait_token(struct tp *t, const struct rec_wait *w, uint32_t number)
         wait_outside(t, w);
 }
 
+/* The wait's operation is played, unless what it waits for is not in the recording. */
+static void wait_deep(struct tp *t, const struct rec_wait *w)
+{
+    t->spins = false;
+    if (t->sleeps > 0 && w->reason == REASON_Sleep) {
+        tape_emit(t, OP_SLEEP, 0, NOREG, 0, -1, t->sleeps);
+        t->sleeps = 0;
+        return;
+    }
+    if (!tape_is_outside(t, w)) {
+        tape_pending(t);
+        return;
+    }
+    t->pending = false;
+    t->outside = true;
+    tape_burn(t);
+    wait_outside(t, w);
+}
+
 static void wait_in(struct tp *t, uint32_t number)
 {
     const struct rec_wait *w = &t->r->waits[number];
-    if (w->how == HOW_OBJECT && w->level == 3) /* its operation waits */
+    if (tape_is_token(t, w)) {
+        t->pending = false;
+        tape_burn(t);
+        if (w->reason == REASON_Sleep && t->sleeps > 0)
+            wait_deep(t, w);
+        else
+            wait_token(t, w, number);
         return;
-    burn(t);
+    }
+    if (w->level == 3 || (w->cond && t->o->real_conds)) {
+        wait_deep(t, w);
+        return;
+    }
+    tape_burn(t);
     switch ((enum rec_how)w->how) {
     case HOW_TIMER: tape_emit(t, OP_SLEEP, 0, NOREG, 0, -1, w->sleep_ns); break;
     case HOW_NET: tape_emit(t, OP_FDTAKE, NOREG, 0, 0, (int32_t)w->object, 0); break;
@@ -159,6 +188,9 @@ static void wait_in(struct tp *t, uint32_t number)
     case HOW_OUTSIDE: wait_outside(t, w); break;
     default: wait_token(t, w, number); break;
     }
+    if (w->cond && t->relock != REC_NONE && !t->o->no_deep)
+        tape_emit_obj(t, OP_LOCK, t->relock);
+    t->relock = REC_NONE;
 }
 
 static void post(struct tp *t, uint32_t number)
@@ -166,8 +198,8 @@ static void post(struct tp *t, uint32_t number)
     const struct rec_wait *w = &t->r->waits[number];
     if (!plays(t, w->g))
         return;
-    if (w->how == HOW_TOKEN) {
-        burn(t);
+    if (tape_is_token(t, w) || (w->how == HOW_TOKEN && !(w->cond && t->o->real_conds))) {
+        tape_burn(t);
         emit_event(t, OP_EVPOST, 0, number);
     }
     if (w->woke_p)
@@ -189,7 +221,7 @@ static void syscall(struct tp *t, uint32_t g, int64_t ns, uint32_t site)
 {
     enum rec_leaf leaf = t->r->sites[site].leaf;
     const struct rec_write *w = leaf == LEAF_WRITE ? next_write(t, g) : NULL;
-    burn(t);
+    tape_burn(t);
     t->spent += t->o->event_ns;
     if (w != NULL && w->object != REC_NONE)
         tape_emit(t, OP_FDPOST, 0, NOREG, 0, (int32_t)w->object, ns / 2);
@@ -203,8 +235,14 @@ static void span(struct tp *t, enum op op, uint32_t region)
 
 static void entry(struct tp *t, uint32_t g, const struct rec_entry *e)
 {
+    if (e->what == REC_CPU) {
+        t->cpu += t->spins ? 0 : (int64_t)e->a;
+        return;
+    }
+    if (e->what != REC_WAIT && e->what != REC_SITE)
+        tape_pending(t);
     switch (e->what) {
-    case REC_CPU: t->cpu += (int64_t)e->a; return;
+    case REC_CPU: return;
     case REC_WAIT:
         arms(t, g, (uint32_t)e->a, WHEN_BLOCKS);
         wait_in(t, (uint32_t)e->a);
@@ -217,23 +255,27 @@ static void entry(struct tp *t, uint32_t g, const struct rec_entry *e)
     case REC_GO:
         if (!plays(t, (uint32_t)e->a))
             return;
-        burn(t);
+        tape_burn(t);
         go(t, (uint32_t)e->a);
         if (t->r->gs[e->a].woke_p)
             t->spent += t->o->wake_ns;
         break;
     case REC_SYS: syscall(t, g, (int64_t)e->a, (uint32_t)e->b); break;
     case REC_YIELD:
-        burn(t);
+        tape_burn(t);
         tape_emit(t, OP_GOSCHED, 0, 0, 0, 0, 0);
         break;
     case REC_BEGIN:
     case REC_FINISH:
-        burn(t);
+        tape_burn(t);
         span(t, e->what == REC_BEGIN ? OP_SPANB : OP_SPANE, (uint32_t)e->a);
         break;
     case REC_SITE:
-    case REC_OP:
+        if (e->a != t->site)
+            emit_const(t, TAPE_SITE, (int64_t)e->a + 1);
+        t->site = (uint32_t)e->a;
+        return;
+    case REC_DEED: tape_deep(t, g, e->a, e->b); break;
     case REC_ALLOC:
     case REC_END:
     case REC_WHATS: break;
@@ -249,24 +291,87 @@ static uint8_t last_reason(const struct recording *r, uint32_t g)
     return w != REC_NONE ? r->waits[w].reason : (uint8_t)REASON_SelectNoCases;
 }
 
+/* Of a wait that lasts beyond the window: nothing, or a receive of which the item would be
+ * played. */
+static void never_over(struct tp *t, const struct rec_wait *w)
+{
+    (void)w;
+    t->pending = false;
+}
+
+/* ---- rounds by the clock ---- */
+
+static void loop_of(struct tp *t, uint32_t g)
+{
+    const struct recording *r = t->r;
+    t->loop = NULL;
+    for (uint32_t low = 0, high = r->nloops; low < high && t->loop == NULL;) {
+        uint32_t mid = low + (high - low) / 2;
+        if (r->loops[mid].g == g)
+            t->loop = &r->loops[mid];
+        else if (r->loops[mid].g < g)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (t->loop != NULL && r->gs[g].deals != REC_NONE)
+        t->loop = NULL; /* what is done with an item is on another tape already */
+}
+
+static void turn_to(struct tp *t, struct stream *to)
+{
+    tape_pending(t);
+    tape_burn(t);
+    t->to = to;
+    t->site = REC_NONE;
+}
+
+/* The rounds are a tape of their own: another goroutine plays it, for whose end nobody waits. */
+static void loop_edge(struct tp *t, uint32_t g)
+{
+    if (t->at == t->loop->first) {
+        turn_to(t, &t->own);
+        emit_const(t, TAPE_FREE, (int64_t)t->loops_from + t->nloops);
+        tape_emit(t, OP_GO, TAPE_FREE, 1, 0, (int32_t)t->func_of[g], -1);
+        t->to = &t->loops;
+        t->loop_starts[t->nloops++] = t->loops.used;
+    } else if (t->at == t->loop->last) {
+        turn_to(t, &t->loops);
+        tape_emit(t, OP_RET, NOREG, 0, 0, 0, 0);
+        t->to = &t->own;
+    }
+}
+
 static void recorded(struct tp *t, uint32_t g)
 {
     struct rec_reader rd;
     struct rec_entry e;
     rec_rewind(&rd, t->r, g);
-    while (rec_next(&rd, &e)) {
+    loop_of(t, g);
+    for (t->at = 0; rec_next(&rd, &e); t->at++) {
+        if (t->loop != NULL)
+            loop_edge(t, g);
         /* the wait that was never over is the end */
-        if (e.what == REC_WAIT && t->r->waits[e.a].woken == INT64_MAX)
+        if (e.what == REC_WAIT && t->r->waits[e.a].woken == INT64_MAX) {
+            never_over(t, &t->r->waits[e.a]);
             break;
+        }
         entry(t, g, &e);
     }
-    burn(t);
+    tape_pending(t);
+    tape_burn(t);
+    tape_item_end(t);
 }
 
 static void begin_tape(struct tp *t)
 {
-    t->starts[t->ntapes++] = t->used;
-    t->cpu = t->spent = 0;
+    t->to = &t->own;
+    t->starts[t->ntapes++] = t->own.used;
+    t->deed = 0;
+    t->pending_item = t->relock = REC_NONE;
+    t->cpu = t->spent = t->sleeps = 0;
+    t->pending = t->spins = t->outside = false;
+    t->site = REC_NONE;
 }
 
 static void other_tape(struct tp *t, uint32_t g)
@@ -304,6 +409,7 @@ static void set_the_stage(struct tp *t)
     for (uint32_t i = 0; i < t->r->nobjects; i++)
         if (t->r->objects[i].kind == OBJ_WAITGROUP && t->r->objects[i].members > 0)
             add(t, i, t->r->objects[i].members);
+    tape_objects_there(t);
     if (there == 0)
         return;
     add(t, t->there, there);
@@ -385,7 +491,7 @@ static uint32_t func_named(struct tp *t, const char *name)
 static void number_goroutines(struct tp *t)
 {
     const struct recording *r = t->r;
-    uint32_t starts = 0, tape = 1;
+    uint32_t starts = 0, tape = NUMBER_OTHERS;
     t->tape_of = x_alloc((r->ngs + 1) * sizeof *t->tape_of);
     t->func_of = x_alloc((r->ngs + 1) * sizeof *t->func_of);
     t->start_of = x_alloc((r->ngs + 1) * sizeof *t->start_of);
@@ -393,12 +499,18 @@ static void number_goroutines(struct tp *t)
     memset(t->armed, 0, r->ngs + 1);
     for (uint32_t i = 0; i < r->narms; i++)
         t->armed[r->arms[i].child] = true;
+    for (uint32_t i = 0; i < r->nafters; i++)
+        if (r->afters[i].child != REC_NONE)
+            t->armed[r->afters[i].child] = true;
     for (uint32_t g = 0; g < r->ngs; g++) {
-        t->tape_of[g] = plays(t, g) && g != t->root ? tape++ : 0;
+        t->tape_of[g] = plays(t, g) && g != t->root ? tape++ : NUMBER_ROOT;
         t->func_of[g] = plays(t, g) ? func_named(t, r->gs[g].name) : 0;
         t->start_of[g] = could_go_on(t, g) ? starts++ : 0;
     }
     t->nstarts = starts;
+    tape_items_number(t, tape);
+    t->loops_from = tape + t->items_all;
+    t->loop_starts = x_alloc(((size_t)r->nloops + 1) * sizeof *t->loop_starts);
     t->starts = x_alloc(((size_t)tape + 1) * sizeof *t->starts);
 }
 
@@ -409,6 +521,16 @@ static const char *const *region_names(struct tp *t, struct pool *pool)
     for (uint32_t i = 0; i < t->r->nregions; i++)
         out[i + 1] = pool_text(pool, t->r->regions[i]);
     return out;
+}
+
+/* TAPE_SITE is one more than the number, so that 0 is none. */
+static void make_sites(const struct recording *r, struct program *p, struct pool *pool)
+{
+    const char **out = pool_alloc(pool, (r->nsites + 1) * sizeof *out);
+    for (uint32_t i = 0; i < r->nsites; i++)
+        out[i] = pool_text(pool, rec_site_text(r, i));
+    p->sites = out;
+    p->nsites = r->nsites;
 }
 
 /* Functions: the players by name, then main. */
@@ -426,7 +548,7 @@ static void make_code(struct tp *t, struct program *p, struct pool *pool)
     }
     uint32_t root = t->root != REC_NONE ? t->func_of[t->root] : 0;
     funcs[n] = (struct func){"main", 3 * n, 3 * n + 3, 1, 0, 0};
-    code[3 * n] = (struct insn){.op = OP_CONST};
+    code[3 * n] = (struct insn){.op = OP_CONST, .imm = NUMBER_ROOT};
     code[3 * n + 1] = (struct insn){.op = OP_CALL, .b = 1, .c = NOREG, .d = (int32_t)root};
     code[3 * n + 2] = (struct insn){.op = OP_RET, .a = NOREG};
     p->code = code;
@@ -446,6 +568,8 @@ static void make_objects(struct tp *t, struct program *p, struct pool *pool)
     for (uint32_t i = 0; i < r->nobjects; i++) {
         const struct rec_object *o = &r->objects[i];
         objects[i] = (struct object_decl){pool_text(pool, o->name), o->param, o->kind};
+        if (o->kind == OBJ_ONCE || (o->kind == OBJ_COND && !rec_has_mutex(r, o)))
+            objects[i] = (struct object_decl){objects[i].name, 0, OBJ_WAITGROUP};
         if (o->kind != OBJ_FD)
             continue;
         arrivals[p->narrivals] = (struct arrivals){
@@ -459,9 +583,35 @@ static void make_objects(struct tp *t, struct program *p, struct pool *pool)
     p->arrivals = arrivals;
 }
 
+/* Goroutines' tapes, then those of items, then those of rounds. */
+static void make_tapes(struct tp *t, struct program *p, struct pool *pool)
+{
+    size_t n = (size_t)t->ntapes + t->nitems + t->nloops;
+    uint64_t loops = t->own.used + t->items.used;
+    uint8_t *tape = pool_alloc(pool, loops + t->loops.used);
+    uint64_t *tapes = pool_alloc(pool, (n + 1) * sizeof *tapes);
+    memcpy(tape, t->own.bytes, t->own.used);
+    if (t->items.used > 0)
+        memcpy(tape + t->own.used, t->items.bytes, t->items.used);
+    memcpy(tapes, t->starts, t->ntapes * sizeof *tapes);
+    for (uint32_t i = 0; i < t->nitems; i++)
+        tapes[t->ntapes + i] = t->own.used + t->item_starts[i];
+    if (t->loops.used > 0)
+        memcpy(tape + loops, t->loops.bytes, t->loops.used);
+    for (uint32_t i = 0; i < t->nloops; i++)
+        tapes[t->ntapes + t->nitems + i] = loops + t->loop_starts[i];
+    tapes[n] = loops + t->loops.used;
+    p->tape = tape;
+    p->tapes = tapes;
+    p->ntapes = n;
+}
+
 static void release(struct tp *t)
 {
-    free(t->bytes);
+    free(t->own.bytes);
+    free(t->loops.bytes);
+    free(t->loop_starts);
+    tape_items_release(t);
     free(t->starts);
     free(t->tape_of);
     free(t->func_of);
@@ -482,21 +632,17 @@ const struct program *tape_program(const struct recording *r, const struct tape_
     number_goroutines(&t);
     (void)func_named(&t, "recording");
     link_writes(&t);
+    begin_tape(&t);
+    tape_emit(&t, OP_TAPEBACK, 0, 0, 0, 0, 0);
     root_tape(&t);
     for (uint32_t g = 0; g < r->ngs; g++)
         if (plays(&t, g) && g != t.root)
             other_tape(&t, g);
-    t.starts[t.ntapes] = t.used;
-    uint8_t *tape = pool_alloc(pool, t.used);
-    uint64_t *tapes = pool_alloc(pool, ((size_t)t.ntapes + 1) * sizeof *tapes);
-    memcpy(tape, t.bytes, t.used);
-    memcpy(tapes, t.starts, ((size_t)t.ntapes + 1) * sizeof *tapes);
-    p->tape = tape;
-    p->tapes = tapes;
-    p->ntapes = t.ntapes;
+    make_tapes(&t, p, pool);
     p->nevents = (uint64_t)r->nwaits + 1 + t.nstarts;
     p->spans = region_names(&t, pool);
     p->nspans = r->nregions + 1;
+    make_sites(r, p, pool);
     make_objects(&t, p, pool);
     make_code(&t, p, pool);
     release(&t);

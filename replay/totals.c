@@ -22,10 +22,7 @@ void reasons_add(struct reasons *r, uint32_t reason, int64_t ns)
             return;
         }
     }
-    if (r->count == r->room) {
-        r->room = r->room ? r->room * 2 : 2;
-        r->list = x_grow(r->list, r->room * sizeof *r->list);
-    }
+    X_ROOM(r->list, r->count, r->room, 2);
     r->list[r->count++] = (struct reason_time){.reason = reason, .ns = ns};
 }
 
@@ -41,10 +38,7 @@ void counts_add(struct counts *c, uint32_t name)
         return;
     }
     map_put(&c->index, name, 0)->a = (uint32_t)c->count;
-    if (c->count == c->room) {
-        c->room = c->room ? c->room * 2 : 8;
-        c->list = x_grow(c->list, c->room * sizeof *c->list);
-    }
+    X_ROOM(c->list, c->count, c->room, 8);
     c->list[c->count++] = (struct count_of){.name = name, .count = 1};
 }
 
@@ -190,7 +184,7 @@ static void g_count(struct goroutine_total *row, const struct trace_event *e)
         row->syscalls++;
 }
 
-/* What becoming `to` begins. */
+/* The event's goroutine becomes e->to: opens what begins with that. */
 static void g_enter(struct totals *t, struct live_g *g, const struct trace_event *e)
 {
     switch ((enum trace_state)e->to) {

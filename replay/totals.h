@@ -71,7 +71,7 @@ struct queue_wait {
     int64_t begin, ns, idle_ns;
 };
 
-/* Something could run, and a P was idle. */
+/* A stretch in which somebody could run, and a P was idle. */
 struct unused {
     int64_t begin, ns;
     uint64_t g, p;      /* one that waited, and one that was idle, when it began */

@@ -101,7 +101,7 @@ struct live_g *live_of(const struct totals *t, uint32_t index);
 
 int64_t idle_clock(const struct totals *t, int64_t now);
 void queue_enter(struct totals *t, struct live_g *g, int64_t now);
-/* It runs on this P from now on, or is in no queue any more (TRACE_NONE). */
+/* g runs on this P from now on, or is in no queue any more (TRACE_NONE). */
 void queue_leave(struct totals *t, struct live_g *g, uint64_t p, int64_t now);
 void p_idle(struct totals *t, struct live_p *p, bool idle, int64_t now);
 void procs_change(struct totals *t, uint64_t procs, int64_t now);

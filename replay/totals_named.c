@@ -102,14 +102,8 @@ static struct task_link *link_make(struct live_g *g, struct live_task *task)
     struct task_link *link = link_of(g, task);
     if (link != NULL)
         return link;
-    if (g->nlinks == g->links_room) {
-        g->links_room = g->links_room ? g->links_room * 2 : 2;
-        g->links = x_grow(g->links, g->links_room * sizeof *g->links);
-    }
-    if (task->nmembers == task->members_room) {
-        task->members_room = task->members_room ? task->members_room * 2 : 2;
-        task->members = x_grow(task->members, task->members_room * sizeof(struct live_g *));
-    }
+    X_ROOM(g->links, g->nlinks, g->links_room, 2);
+    X_ROOM(task->members, task->nmembers, task->members_room, 2);
     task->members[task->nmembers++] = g;
     g->links[g->nlinks] = (struct task_link){.task = task};
     return &g->links[g->nlinks++];
@@ -160,10 +154,7 @@ void region_begins(struct totals *t, const struct trace_event *e)
     if (g == NULL)
         return;
     g_charge(t, g, e->time);
-    if (g->nregions == g->regions_room) {
-        g->regions_room = g->regions_room ? g->regions_room * 2 : 2;
-        g->regions = x_grow(g->regions, g->regions_room * sizeof *g->regions);
-    }
+    X_ROOM(g->regions, g->nregions, g->regions_room, 2);
     struct open_region *r = &g->regions[g->nregions++];
     *r = (struct open_region){.name = e->name,
                               .task = e->id,

@@ -92,7 +92,7 @@ static void unused_end(struct totals *t, int64_t now)
     keep_unused(t, &s->unused);
 }
 
-/* Something about queue or Ps is different from now on. */
+/* Called whenever the queue or the idle Ps changed: an episode may begin or end. */
 static void changed(struct totals *t, int64_t now)
 {
     struct totals_state *s = t->s;

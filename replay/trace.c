@@ -133,7 +133,7 @@ void trace_close(struct trace *t)
 
 enum { NEXT_YES, NEXT_NONE, NEXT_BROKEN };
 
-/* Its next batch. */
+/* The thread's next batch. */
 static bool next_batch(const struct trace *t, struct thread *th)
 {
     if (th->first == NO_BATCH)

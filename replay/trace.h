@@ -158,6 +158,9 @@ const char *trace_state_name(enum trace_state s);
 const char *trace_kind_name(enum trace_kind k);
 const char *trace_wire_name(unsigned wire);
 
+/* A function of Go's standard library, by its name. */
+bool trace_is_standard(const char *func);
+
 /* A file that begins like this may be a trace: its header, or gzip's or zstd's. */
 bool trace_looks_like(const void *bytes, size_t size);
 

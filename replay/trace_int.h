@@ -11,7 +11,7 @@
  *   order.c   the state machine that says which event may come next;
  *   ranges.c  its part of ranges, tasks, regions and metrics
  *   trace.c   the frontier of threads; what trace.h offers
- *   v1.c      the format up to Go 1.21 */
+ *   v1.c      the format up to Go 1.21: v1_tell.c has its events as those of the newer one */
 
 #include "replay/trace.h"
 
@@ -402,7 +402,7 @@ static inline struct trace_event *trace_put(struct trace *t, int64_t time, enum 
 /* A generation begins, or the trace ends. */
 struct trace_event *trace_sync(struct trace *t, int64_t time);
 
-/* ---- v1.c ---- */
+/* ---- v1.c, v1_tell.c ---- */
 
 /* The whole trace, behind its header. */
 bool v1_read(struct trace *t, struct failure *f);

@@ -3,16 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/overlap.h"
 #include "replay/replay.h"
 #include "run/run.h"
 
 enum { PPM = 1000000 };
-
-static int by_value(const void *pa, const void *pb)
-{
-    int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-    return a < b ? -1 : a > b;
-}
 
 /* Nearest rank; the values are sorted. */
 static int64_t percentile(const struct recording *r, uint64_t ppm)
@@ -30,7 +25,7 @@ static void recorded(const struct recording *r, struct agreement *a)
     for (uint32_t g = 0; g < r->ngs; g++)
         if (!r->gs[g].system)
             a->cpu[0] += r->gs[g].cpu;
-    qsort(r->runq_wait, r->nrunq_wait, sizeof *r->runq_wait, by_value);
+    qsort(r->runq_wait, r->nrunq_wait, sizeof *r->runq_wait, overlap_by_length);
     a->wait_p50[0] = percentile(r, PPM / 2);
     a->wait_p90[0] = percentile(r, PPM / 10 * 9);
     a->wait_p99[0] = percentile(r, PPM / 100 * 99);

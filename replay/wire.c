@@ -126,10 +126,7 @@ uint32_t meaning_searched(const struct meanings *m, uint64_t id)
 
 static void meaning_add(struct meanings *m, uint64_t id, uint32_t is, uint64_t offset)
 {
-    if (m->count == m->room) {
-        m->room = m->room ? m->room * 2 : 256;
-        m->list = x_grow(m->list, m->room * sizeof *m->list);
-    }
+    X_ROOM(m->list, m->count, m->room, 256);
     m->list[m->count++] = (struct meaning){.id = id, .offset = offset, .is = is + 1};
 }
 
@@ -288,10 +285,7 @@ static uint32_t frame_number(struct trace *t, const struct gen_frame *fr)
                           "counts, as for Go");
         return s->frame;
     }
-    if (g->nframes == g->frames_room) {
-        g->frames_room = g->frames_room ? g->frames_room * 2 : 1024;
-        g->frames = x_grow(g->frames, g->frames_room * sizeof *g->frames);
-    }
+    X_ROOM(g->frames, g->nframes, g->frames_room, 1024);
     g->frames[g->nframes++] = *fr;
     *s = (struct pc_slot){.pc = fr->pc, .frame = (uint32_t)g->nframes};
     g->npcs++;
@@ -300,10 +294,7 @@ static uint32_t frame_number(struct trace *t, const struct gen_frame *fr)
 
 static void stack_frame_add(struct gen *g, uint32_t frame)
 {
-    if (g->nlists == g->lists_room) {
-        g->lists_room = g->lists_room ? g->lists_room * 2 : 4096;
-        g->lists = x_grow(g->lists, g->lists_room * sizeof *g->lists);
-    }
+    X_ROOM(g->lists, g->nlists, g->lists_room, 4096);
     g->lists[g->nlists++] = frame;
 }
 
@@ -346,10 +337,7 @@ static bool samples_read(struct payload *p)
         if (s.g == 0)
             s.g = TRACE_NONE;
         s.time = (int64_t)time; /* in units until the frequency is known */
-        if (g->nsamples == g->samples_room) {
-            g->samples_room = g->samples_room ? g->samples_room * 2 : 256;
-            g->samples = x_grow(g->samples, g->samples_room * sizeof *g->samples);
-        }
+        X_ROOM(g->samples, g->nsamples, g->samples_room, 256);
         g->samples[g->nsamples++] = s;
     }
     return true;
@@ -472,10 +460,7 @@ static bool events_add(struct trace *t, struct failure *f, const struct header *
         return false;
     }
     struct thread *th = order_thread(&t->order, h->m);
-    if (g->nbatches == g->batches_room) {
-        g->batches_room = g->batches_room ? g->batches_room * 2 : 256;
-        g->batches = x_grow(g->batches, g->batches_room * sizeof *g->batches);
-    }
+    X_ROOM(g->batches, g->nbatches, g->batches_room, 256);
     uint32_t number = (uint32_t)g->nbatches++;
     g->batches[number] = (struct batch){
         .at = h->payload, .time = h->time, .size = (uint32_t)h->size, .next = NO_BATCH};
@@ -484,10 +469,7 @@ static bool events_add(struct trace *t, struct failure *f, const struct header *
     } else {
         th->listed = true;
         th->first = number;
-        if (g->nthreads == g->threads_room) {
-            g->threads_room = g->threads_room ? g->threads_room * 2 : 64;
-            g->order = x_grow(g->order, g->threads_room * sizeof *g->order);
-        }
+        X_ROOM(g->order, g->nthreads, g->threads_room, 64);
         g->order[g->nthreads++] = th;
     }
     th->last = number;

@@ -2,76 +2,53 @@
 #ifndef GMPSIM_RUN_ANALYSIS_H
 #define GMPSIM_RUN_ANALYSIS_H
 
-/* Event records into times: per goroutine group, per span, per P, queue lengths. Fed batch by batch
- * while the world runs; it keeps state per living goroutine and open span, never per record.
+/* Transitions into times: per goroutine group, per span, per P, queue lengths. A listener
+ * (transitions.h), so it adds up whatever a source puts; it keeps nothing per goroutine and nothing
+ * per record.
  *
  *   goroutine   runnable -> running -> waiting | syscall | runnable ...   times add up per group
- *   P           one class at a time (enum p_class); "throttled" and "no CPU" lie over what its M
- * was doing, except that a P in a system call stays there unless throttled
- *
- * An M that starts out spinning has no record that says so: the record of the end of spinning turns
- * the time since its P started into spinning. An assist is known when it is over: its time moves
- * from user to GC then, as far as its goroutine has run without a break. */
+ *   P           one class at a time (p_class_of) */
 
 #include <stdint.h>
 
-#include "model/prog.h"
-#include "sim/base/gtable.h"
-#include "sim/base/map.h"
 #include "run/result.h"
-#include "sim/base/event.h"
-
-struct pclock {
-    uint64_t since;
-    uint8_t state;                   /* enum p_class, without the two that lie over it */
-    bool off_cpu, throttled, asleep; /* of its M */
-    bool gone;                       /* GOMAXPROCS shrank */
-    uint64_t ps[PC_COUNT];
-    uint64_t stretch; /* ps of user time since its goroutine started, or since a sample */
-};
-
-struct goroutine {
-    uint64_t since, born; /* ps */
-    uint32_t group;
-    uint16_t p;    /* of its last record */
-    uint8_t state; /* enum gstate */
-};
+#include "run/transitions.h"
+#include "sim/base/arena.h"
+#include "sim/base/fail.h"
 
 struct analysis {
-    const struct program *program;
+    const struct transitions *of;
     struct arena arena; /* histograms */
-    struct gtable gs;   /* struct goroutine */
-    struct map spans;   /* (key, span) -> begin in ns */
     struct run_group *groups;
     size_t ngroups;
     struct run_span *span_stats;
+    size_t nspans;
     struct hist runq_wait;
-    struct pclock *ps; /* by P id */
+    uint64_t (*ps)[PC_COUNT]; /* by P id: ps, up to its last turn */
     size_t nps;
     uint64_t runnable, runnable_max;
     uint64_t runnable_peak;  /* since whoever wants to know set it to `runnable` */
     uint64_t runnable_since; /* ps */
     uint64_t runnable_area;  /* count * ns */
-    uint32_t idle_ps;        /* Ps that nobody has, now */
+    uint64_t from_ps;        /* the warm-up ends: what began before it does not count */
+    uint64_t mark_at;        /* when `before` is taken, ps; UINT64_MAX: it was, or is not */
+    struct {
+        uint64_t p_ps[PC_COUNT], area, beside_ps;
+    } before;         /* sums at the end of the warm-up */
+    uint32_t idle_ps; /* Ps that nobody has, now */
     struct idle_beside beside;
     uint64_t beside_at, beside_stretch; /* up to when it is known; how long it has been so */
-    int32_t cpus;                       /* of the host; 0: dedicated */
-    int32_t cpus_throttled;             /* now */
-    uint64_t span_since; /* of the next span, ns + 1; 0: it begins when its record says */
-    uint64_t now;        /* of the latest record */
 };
 
-bool analysis_init(struct analysis *a, const struct program *program, struct failure *f);
-void analysis_feed(struct analysis *a, const struct event_rec *recs, size_t count);
-/* Closes what is open at this time; feeding may go on afterwards. */
-void analysis_until(struct analysis *a, uint64_t now_ps);
-/* Only the Ps and the count of runnable goroutines, for a sample in between. */
+/* Listens to t, which must live longer. warmup_ps: counts from then on. */
+bool analysis_init(struct analysis *a, struct transitions *t, uint64_t warmup_ps,
+                   struct failure *f);
+/* What the Ps did up to this moment, warm-up included, and a->runnable_area up to it. */
 void analysis_ps_until(struct analysis *a, uint64_t now_ps, uint64_t sum[PC_COUNT]);
+/* What is counted from the end of the warm-up on: Ps, area, and idle Ps beside work. */
+void analysis_after_warmup(struct analysis *a, uint64_t now_ps, struct run_result *to);
+/* What it all came to; the analysis goes on to own the histograms. q->groups is from malloc. */
+void analysis_fill(struct analysis *a, struct run_result *q);
 void analysis_release(struct analysis *a);
-
-/* A goroutine's group from its g_create record: 0 is the runtime's; then the program's groups; then
- * one per function for goroutines without a group. */
-uint32_t analysis_group(const struct program *p, const struct event_rec *create);
-const char *analysis_group_name(const struct program *p, uint32_t group);
 
 #endif

@@ -31,7 +31,7 @@ static void hear(void *arg, const struct traced_op *op)
         look_where(l->program, op->m, &l->where);
 }
 
-/* Up to the end. True: it broke. */
+/* Makes the run again, to its end. True: it broke again. */
 static bool run_again(const struct run_opts *o)
 {
     if (!run_start(NULL, &world, o))
@@ -51,7 +51,7 @@ static bool broken_after(const struct run_opts *o, uint64_t op)
     return bad;
 }
 
-/* A look found it after operation `bad`, and nothing after operation `good`: whose was it? */
+/* The invariants were whole after operation `good` and broken after `bad`: which one broke them? */
 static uint64_t culprit(const struct run_opts *o, uint64_t good, uint64_t bad)
 {
     while (bad - good > 1 && bad < OPS_SEARCHED) {
@@ -104,7 +104,8 @@ static void print(FILE *to, const struct run_opts *o, const struct last_ops *l, 
     print_ops(to, l);
 }
 
-/* A look comes late: the operation that broke it is searched for, and the run made once more. */
+/* The look that found it came late: the operation that broke it is searched for, and the run made
+ * once more up to that one. */
 static bool find_culprit(const struct run_opts *o, struct last_ops *l)
 {
     uint64_t good = world.good_ops;

@@ -3,7 +3,7 @@
 #define GMPSIM_RUN_BROKEN_H
 
 /* A run in which an invariant broke is made again, traced: which operation broke it, who did that,
- * and what happened just before. The run that ended so is told nothing of this on its way. */
+ * and what happened just before. The first run pays nothing for this. */
 
 #include <stdio.h>
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public library: include/gmpsim.h over run.h.
  *
- * A library is a guest: it never ends the process. Whatever may allocate goes on between enter and
- * leave: without memory a world is told so as of any limit, and everything else jumps back to the
- * call. The same bracket holds the lock, as there is one world per process. */
-#include "include/gmpsim.h"
+ * A library is a guest: it never ends the process. Whatever may allocate stands between guest_enter
+ * and guest_leave. If memory runs out there, a world that runs ends as at any other limit; all else
+ * jumps back into the call, which fails. The same pair holds the lock: one world per process. */
+#include "run/guest.h"
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,10 +14,6 @@
 #include "run/run.h"
 #include "sim/base/alloc.h"
 #include "sim/virt/limits.h"
-
-struct gmpsim_scenario {
-    struct scenario *s;
-};
 
 struct gmpsim_run {
     const struct scenario *s;
@@ -30,15 +25,9 @@ struct gmpsim_run {
     char *out;
 };
 
-static const char *const counter_names[COUNTER_COUNT] = {
-#define COUNTER(name, what) #name,
-#include "model/counters.def"
-#undef COUNTER
-};
-
 const char *gmpsim_version(void) { return GMPSIM_VERSION; }
 
-static int say(char *error, const struct failure *f)
+int guest_say(char *error, const struct failure *f)
 {
     if (error != NULL) {
         strncpy(error, f->text, GMPSIM_ERROR_MAX - 1);
@@ -50,52 +39,55 @@ static int say(char *error, const struct failure *f)
 /* ---- one call at a time, and none that ends the process ---- */
 
 static pthread_mutex_t one_call = PTHREAD_MUTEX_INITIALIZER;
-static jmp_buf no_memory;
+jmp_buf guest_no_memory;
 
 static void out_of_memory(void *arg)
 {
     (void)arg;
     run_no_memory(); /* does not come back from a world */
-    longjmp(no_memory, 1);
+    longjmp(guest_no_memory, 1);
 }
 
-/* Used as: enter(); if (setjmp(no_memory) == 0) ... ; leave(); */
-static void enter(void)
+/* Used as: guest_enter(); if (setjmp(guest_no_memory) == 0) ... ; guest_leave(); */
+void guest_enter(void)
 {
     pthread_mutex_lock(&one_call);
     x_on_failure(out_of_memory, NULL);
 }
 
-static void leave(void)
+void guest_leave(void)
 {
     x_on_failure(NULL, NULL);
     pthread_mutex_unlock(&one_call);
 }
 
-static int said_no_memory(char *error)
+int guest_said_no_memory(char *error)
 {
     struct failure f = {0};
     fail(&f, E_LIMIT, "the system has no more memory");
-    return say(error, &f);
+    return guest_say(error, &f);
 }
 
-static int said_null(char *error, const char *what)
+int guest_said_null(char *error, const char *what)
 {
     struct failure f = {0};
     fail(&f, E_USAGE, "%s is NULL", what);
-    return say(error, &f);
+    return guest_say(error, &f);
 }
 
 /* ---- scenarios ---- */
 
-static gmpsim_scenario *wrap(struct scenario *s, const struct failure *f, char *error)
+static gmpsim_scenario *wrap(struct scenario *s, const char *path, const struct failure *f,
+                             char *error)
 {
     if (s == NULL) {
-        say(error, f);
+        guest_say(error, f);
         return NULL;
     }
     gmpsim_scenario *w = x_alloc(sizeof *w);
     w->s = s;
+    w->path = x_alloc(strlen(path) + 1);
+    memcpy(w->path, path, strlen(path) + 1);
     return w;
 }
 
@@ -104,15 +96,15 @@ gmpsim_scenario *gmpsim_scenario_open(const char *path, char *error)
     struct failure f = {0};
     gmpsim_scenario *volatile w = NULL; /* a longjmp may come back */
     if (path == NULL) {
-        said_null(error, "path");
+        guest_said_null(error, "path");
         return NULL;
     }
-    enter();
-    if (setjmp(no_memory) == 0)
-        w = wrap(scenario_load_file(&f, path), &f, error);
+    guest_enter();
+    if (setjmp(guest_no_memory) == 0)
+        w = wrap(scenario_load_file(&f, path), path, &f, error);
     else
-        said_no_memory(error);
-    leave();
+        guest_said_no_memory(error);
+    guest_leave();
     return w;
 }
 
@@ -121,15 +113,15 @@ gmpsim_scenario *gmpsim_scenario_parse(const char *name, const char *text, size_
     struct failure f = {0};
     gmpsim_scenario *volatile w = NULL; /* a longjmp may come back */
     if (name == NULL || text == NULL) {
-        said_null(error, "name or text");
+        guest_said_null(error, "name or text");
         return NULL;
     }
-    enter();
-    if (setjmp(no_memory) == 0)
-        w = wrap(scenario_load(&f, name, text, size), &f, error);
+    guest_enter();
+    if (setjmp(guest_no_memory) == 0)
+        w = wrap(scenario_load(&f, name, text, size), name, &f, error);
     else
-        said_no_memory(error);
-    leave();
+        guest_said_no_memory(error);
+    guest_leave();
     return w;
 }
 
@@ -138,6 +130,7 @@ void gmpsim_scenario_free(gmpsim_scenario *s)
     if (s == NULL)
         return;
     scenario_free(s->s);
+    free(s->path);
     free(s);
 }
 
@@ -265,7 +258,7 @@ static int run_and_judge(gmpsim_run *r, char *error)
 {
     struct failure f = {0};
     if (!run_all(&f, &r->r, &r->o))
-        return say(error, &f);
+        return guest_say(error, &f);
     run_free_world(&r->r);
     judge(r);
     const struct run_result *q = &r->r.result;
@@ -273,24 +266,24 @@ static int run_and_judge(gmpsim_run *r, char *error)
     if (status == EXIT_CLEAN || status == EXIT_FINDING)
         return GMPSIM_OK;
     fail(&f, status == EXIT_INTERNAL ? E_INTERNAL : E_LIMIT, "%s", q->text);
-    return say(error, &f);
+    return guest_say(error, &f);
 }
 
 int gmpsim_run_go(gmpsim_run *r, char *error)
 {
     volatile int status;
     if (r == NULL)
-        return said_null(error, "run");
-    enter();
+        return guest_said_null(error, "run");
+    guest_enter();
     drop_result(r);
-    if (setjmp(no_memory) == 0) {
+    if (setjmp(guest_no_memory) == 0) {
         status = run_and_judge(r, error);
     } else {
         r->r.deaf = true;
         run_free(&r->r);
-        status = said_no_memory(error);
+        status = guest_said_no_memory(error);
     }
-    leave();
+    guest_leave();
     return status;
 }
 

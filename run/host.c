@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The one way to build a world, and whose the present one is. */
 #include "run/host.h"
-
-#include "run/host_int.h"
 
 static const struct host *current;
 
 const struct host *world_host(void) { return current; }
 
-void world_build_(const struct host *h, const struct world_opts *o)
+void world_build(const struct host *h, const struct world_opts *o)
 {
     void *arg;
     struct world_opts mine = *o;
@@ -22,6 +21,6 @@ bool world_open(const struct host *h, struct failure *f, const struct host_opts 
     current = h;
     if (!h->open(h, f, o))
         return false;
-    world_build_(h, &o->world);
+    world_build(h, &o->world);
     return true;
 }

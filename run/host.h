@@ -2,8 +2,8 @@
 #ifndef GMPSIM_RUN_HOST_H
 #define GMPSIM_RUN_HOST_H
 
-/* A host: where a world lives. Four of them run the same core behind this one interface, and this
- * is the one way to build a world.
+/* A host: where a world lives. All run the same core behind this one interface, and this is the one
+ * way to build a world.
  *
  *     world_open(&host_virt, &f, &opts);      the host's world, and the model in it
  *     end = host_virt.run(until_ps);          END_TIME: again, where the host resumes
@@ -42,6 +42,7 @@ struct host_explore {
 /* What only real threads know. */
 struct host_threads {
     bool pin;        /* thread i stays on CPU i mod cpus */
+    int sched;       /* enum rt_sched, their scheduling class; 0: that of the process */
     int plant;       /* host_stress: 1 + enum core_plant, an invariant to break; 0: none */
     int64_t hang_ns; /* host_stress: CPU time in which something has to happen; 0: 2 s */
 };
@@ -57,6 +58,7 @@ struct host_opts {
     uint32_t nquotas;
     size_t memory_max;   /* of the world; 0: the host's own limit */
     event_sink_fn *sink; /* the records, in the order of time; NULL: off */
+    bool moves;          /* those of moves between queues too; of virtual time */
     void *sink_arg;
     bool throws_end_process; /* in virtual time: a throw() is not a way to end a run */
     /* who hears of every atomic operation; of host_traced and host_explore */
@@ -75,13 +77,14 @@ struct host_stats {
     uint64_t now_ps;
     uint64_t fingerprint; /* 0: runs of this host do not repeat */
     uint64_t events;      /* that the fingerprint is of */
-    uint64_t records_lost;
-    uint64_t record_waits_ps;
-    /* threads waited so long for room for a record */ /* of real threads: */
-    uint64_t voluntary, involuntary;                   /* context switches */
-    uint64_t steal_ps;                                 /* the hypervisor took, of all CPUs */
-    uint64_t stopped_ps;                               /* the process was stopped from outside */
     uint64_t cpu_ps, spin_ps;
+    /* of real threads */
+    uint64_t records_lost;
+    uint64_t record_waits_ps;        /* threads waited so long for room for a record */
+    uint64_t voluntary, involuntary; /* context switches */
+    uint64_t steal_ps;               /* the hypervisor took, of all CPUs */
+    uint64_t stopped_ps;             /* the process was stopped from outside */
+    /* of all */
     uint64_t nr_periods, nr_throttled, throttled_ps; /* as in cpu.stat */
     uint32_t threads;                                /* created */
     size_t memory;                                   /* bytes of the world in use */
@@ -93,9 +96,9 @@ struct host {
     const struct window *window; /* window.h, compiled for this host's layouts */
     bool repeats;                /* the same options give the same run */
     bool resumes;                /* after END_TIME, run() goes on */
-    /* Of the given host, which may be a copy of this one with another core. */
-    /* NULL: nothing to do. The callbacks of world_opts are called as they should be here. */
+    /* Replaces callbacks of world_opts by ones that this host's threads may call. NULL: no need. */
     void (*prepare)(struct world_opts *o);
+    /* h: this host, or a copy of it with another core. */
     bool (*open)(const struct host *h, struct failure *f, const struct host_opts *o);
     void (*start)(struct hostm *hm, void (*fn)(void *), void *arg);
     /* Every record has reached the sink when it returns. */
@@ -104,6 +107,8 @@ struct host {
     void (*stats)(struct host_stats *s);
     /* After END_FINDING, END_THROWN and END_LIMIT. */
     const struct world_verdict *(*verdict)(void);
+    /* Measured CPU time of a P; NULL where CPU time is what the costs say. */
+    uint64_t (*p_cpu_ps)(int32_t pid);
     /* Every thread sleeps or computes: nobody is in the middle of something. */
     bool (*quiet)(void);
     /* Where operations are told one by one, else NULL: run() returns END_TIME when operation
@@ -121,6 +126,9 @@ extern const struct host host_virt, host_traced, host_explore, host_real, host_s
 
 /* False: f says why not, and nothing is left open. */
 bool world_open(const struct host *h, struct failure *f, const struct host_opts *o);
+/* The second half of it: the model's world in the host's, which is open and empty. For who opens
+ * the host's by itself. */
+void world_build(const struct host *h, const struct world_opts *o);
 /* The host of the world that exists, or of the last one. */
 const struct host *world_host(void);
 

@@ -55,7 +55,7 @@ bool world_again(struct strategy *s)
     end();
     if (!begin(s))
         return false;
-    world_build_(host, &world);
+    world_build(host, &world);
     return true;
 }
 

@@ -6,9 +6,6 @@
 
 #include "run/host.h"
 
-/* The model's world in the host's, which is open and empty. */
-void world_build_(const struct host *h, const struct world_opts *o);
-
 /* host_virt's own, which host_traced takes as they are. */
 bool virt_open_(const struct host *h, struct failure *f, const struct host_opts *o);
 void virt_start_(struct hostm *hm, void (*fn)(void *), void *arg);
@@ -23,7 +20,13 @@ void real_prepare_(struct world_opts *o);
 bool real_open_with_(struct failure *f, const struct host_opts *o, struct rt_opts ro);
 enum world_end real_run_(uint64_t until_ps);
 void real_stats_(struct host_stats *s);
+uint64_t real_p_cpu_ps_(int32_t pid);
 bool real_quiet_(void);
+/* What the two have in common: all but the core and how it is opened. */
+#define REAL_HOST_                                                                             \
+    .window = &window_real, .prepare = real_prepare_, .start = rt_start, .run = real_run_,     \
+    .close = rt_free, .stats = real_stats_, .verdict = rt_verdict, .p_cpu_ps = real_p_cpu_ps_, \
+    .quiet = real_quiet_
 
 extern const struct window window_virt, window_explore, window_real;
 

@@ -46,6 +46,7 @@ bool real_open_with_(struct failure *f, const struct host_opts *o, struct rt_opt
     ro.memory_max = o->memory_max;
     ro.cpus = least(o->cpus, rt_cpus());
     ro.pin = o->threads != NULL && o->threads->pin;
+    ro.sched = o->threads != NULL ? (enum rt_sched)o->threads->sched : RT_SCHED_OWN;
     ro.quota_us = o->quota_us;
     ro.period_us = o->period_us;
     ro.group = o->quota_us > 0 || o->nquotas > 0;
@@ -89,19 +90,14 @@ void real_stats_(struct host_stats *s)
                              .memory = r.memory};
 }
 
-/* It stands still because its threads were stopped, wherever they were. */
+uint64_t real_p_cpu_ps_(int32_t pid) { return (uint64_t)rt_p_cpu_ns(pid) * 1000; }
+
+/* Never: when this world stands still, its threads were stopped wherever they were. */
 bool real_quiet_(void) { return false; }
 
 const struct host host_real = {
     .name = "threads",
     .core = &core_real,
-    .window = &window_real,
-    .prepare = real_prepare_,
     .open = open_real,
-    .start = rt_start,
-    .run = real_run_,
-    .close = rt_free,
-    .stats = real_stats_,
-    .verdict = rt_verdict,
-    .quiet = real_quiet_,
+    REAL_HOST_,
 };

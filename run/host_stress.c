@@ -74,13 +74,6 @@ static bool open_stress(const struct host *h, struct failure *f, const struct ho
 const struct host host_stress = {
     .name = "stress",
     .core = &core_stress,
-    .window = &window_real, /* the same layouts */
-    .prepare = real_prepare_,
     .open = open_stress,
-    .start = rt_start,
-    .run = real_run_,
-    .close = rt_free,
-    .stats = real_stats_,
-    .verdict = rt_verdict,
-    .quiet = real_quiet_,
+    REAL_HOST_,
 };

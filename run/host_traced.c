@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Virtual time with a witness: sim/traced as a host. */
 #include "run/host_int.h"
-#include "sim/traced/trace.h"
+#include "sim/traced/traced.h"
 #include "sim/virt/vm.h"
 
 static bool open_traced(const struct host *h, struct failure *f, const struct host_opts *o)

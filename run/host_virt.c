@@ -24,6 +24,7 @@ bool virt_open_(const struct host *h, struct failure *f, const struct host_opts 
                                         .port = (enum cost_port)o->port,
                                         .ties = o->ties_by_seed ? VM_TIES_BY_SEED : VM_TIES_BY_ID,
                                         .noise_permille = o->noise_permille,
+                                        .records_moves = o->moves,
                                         .sink = o->sink,
                                         .sink_arg = o->sink_arg,
                                         .catch_throws = !o->throws_end_process,

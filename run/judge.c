@@ -6,12 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const counter_names[COUNTER_COUNT] = {
-#define COUNTER(name, what) #name,
-#include "model/counters.def"
-#undef COUNTER
-};
-
 struct check {
     const struct run_result *r;
     judge_say *say;
@@ -73,7 +67,9 @@ static const char *end_of(const struct run_result *r)
 enum { KINDS_SHOWN = 6 };
 
 /* "2 of ask [chan send] at line 7, 1 of ..." */
-static void stranded_text(const struct run_result *r, char *text, size_t size)
+static void kinds_text(const struct run_result *r, const struct expect *e,
+                       bool (*wanted)(const struct expect *e, const struct run_g_kind *is),
+                       char *text, size_t size)
 {
     const struct run_g_kind *kind[KINDS_SHOWN];
     size_t count[KINDS_SHOWN], kinds = 0, n = 0;
@@ -81,7 +77,7 @@ static void stranded_text(const struct run_result *r, char *text, size_t size)
         size_t k = 0;
         while (k < kinds && kind[k] != r->gs[i].is)
             k++;
-        if (!r->gs[i].is->stranded || k == KINDS_SHOWN)
+        if (!wanted(e, r->gs[i].is) || k == KINDS_SHOWN)
             continue;
         kind[k] = r->gs[i].is;
         count[k] = k == kinds ? 1 : count[k] + 1;
@@ -96,10 +92,16 @@ static void stranded_text(const struct run_result *r, char *text, size_t size)
     }
 }
 
+static bool is_stranded(const struct expect *e, const struct run_g_kind *is)
+{
+    (void)e;
+    return is->stranded;
+}
+
 /* Where the file says nothing about who is blocked, nobody may be for ever. */
 static bool says_who_is_blocked(const struct expect *e)
 {
-    return e->has_blocked || strcmp(e->end, "leak") == 0;
+    return e->one_order || e->has_blocked || strcmp(e->end, "leak") == 0;
 }
 
 static void check_stranded(struct check *k)
@@ -107,15 +109,17 @@ static void check_stranded(struct check *k)
     char text[400];
     if (k->r->stranded == 0)
         return;
-    stranded_text(k->r, text, sizeof text);
+    kinds_text(k->r, NULL, is_stranded, text, sizeof text);
     complain(k, "leaked: nobody can ever wake %s", text);
 }
 
 static void check_end(struct check *k, const struct expect *e)
 {
     const char *got = end_of(k->r);
-    bool leak = strcmp(e->end, "leak") == 0;
-    if (strcmp(got, leak ? "finishes" : e->end) != 0)
+    bool leak = strcmp(e->end, "leak") == 0, race = strcmp(e->end, "race") == 0;
+    if (race && k->r->races_sought && k->r->nraces == 0)
+        complain(k, "expected a data race; there was none");
+    if (strcmp(got, leak || race ? "finishes" : e->end) != 0)
         complain(k, "expected the run to end with: %s; it ended with: %s%s%.300s", e->end, got,
                  k->r->text[0] ? ": " : "", k->r->text);
     else if (leak && !any_blocked(k->r))
@@ -166,9 +170,25 @@ static void check_lines(struct check *k, const struct lines *l, const char *text
     }
 }
 
+/* Is it one of those that the file names? */
+static bool is_named(const struct expect *e, const struct run_g_kind *is)
+{
+    for (const struct blocked *b = e->blocked; b != NULL; b = b->next)
+        if (strcmp(is->group, b->group) == 0 &&
+            (b->reason == NULL || strcmp(is->reason, b->reason) == 0))
+            return true;
+    return false;
+}
+
+static bool is_unnamed(const struct expect *e, const struct run_g_kind *is)
+{
+    return is->blocked && !is_named(e, is);
+}
+
 static void check_blocked(struct check *k, const struct expect *e)
 {
     int64_t named = 0, all = 0;
+    char text[400];
     for (const struct blocked *b = e->blocked; b != NULL; b = b->next) {
         int64_t n = 0;
         for (size_t i = 0; i < k->r->ngs; i++) {
@@ -184,8 +204,11 @@ static void check_blocked(struct check *k, const struct expect *e)
     }
     for (size_t i = 0; i < k->r->ngs; i++)
         all += k->r->gs[i].is->blocked;
-    if (e->has_blocked && all != named)
-        complain(k, "%" PRId64 " goroutines are blocked that were not expected to be", all - named);
+    if (e->has_blocked && all != named) {
+        kinds_text(k->r, e, is_unnamed, text, sizeof text);
+        complain(k, "%" PRId64 " goroutines are blocked that were not expected to be%s%s",
+                 all - named, text[0] != 0 ? ": " : "", text);
+    }
 }
 
 static int counter_index(const char *name)
@@ -253,7 +276,7 @@ static void check_stat(struct check *k, const struct condition *c, struct hist *
     complain(k, "expected %s(%s) %s; got %s", c->stat, c->name, c->text, text);
 }
 
-/* How many there are of something that the program does so often is no matter of time. */
+/* "count == N" says how often the program does something; that does not depend on time. */
 static bool is_exact_count(const struct condition *c)
 {
     return strcmp(c->stat, "count") == 0 && c->rel == REL_EQ;
@@ -323,9 +346,25 @@ static void check_any(struct check *k, const struct expect *e)
     check_blocked(k, e);
 }
 
+/* All that is asked where an expectation is about one order, or about virtual time alone: a program
+ * does not hang, die or break a rule because somebody else went first. */
+static void check_safe(struct check *k, const struct expect *e)
+{
+    static const char *const safe[] = {"finishes", "time", "assert", "exit", "leak", NULL};
+    const char *got = end_of(k->r);
+    for (int i = 0; safe[i] != NULL; i++)
+        if (strcmp(got, safe[i]) == 0)
+            return;
+    check_end(k, e);
+}
+
 /* One schedule of many: what may go wrong need not do so in this one. */
 static void check_schedule(struct check *k, const struct expect *e)
 {
+    if (e->one_order || e->in_virtual == VIRTUAL_ALL || (e->on_time && k->r->may_be_late)) {
+        check_safe(k, e);
+        return;
+    }
     bool bad = strcmp(e->end, "finishes") != 0 && strcmp(e->end, "time") != 0;
     if (!bad || k->r->end != END_STOPPED || k->r->stranded != 0)
         check_any(k, e);
@@ -401,6 +440,56 @@ int scenario_check_any(const struct scenario *s, int release, const struct run_r
 {
     struct check k = {.r = r, .say = say, .arg = arg};
     return check_with(s, release, &k, check_schedule);
+}
+
+/* "goroutine 7 writes in put at line 12" */
+static void access_text(const struct program *p, const struct race_access *a, char *text,
+                        size_t size)
+{
+    static const char *const does[RACE_KINDS] = {"reads", "writes", "reads atomically",
+                                                 "writes atomically"};
+    int32_t func = program_func_at(p, a->pc);
+    int n = snprintf(text, size, "goroutine %" PRIu32 " %s in %.80s", a->goid, does[a->kind],
+                     func >= 0 ? p->funcs[func].name : "?");
+    if (p->lines != NULL && p->lines[a->pc] != 0)
+        snprintf(text + n, size - (size_t)n, " at line %" PRIu32, p->lines[a->pc]);
+}
+
+static void check_races(struct check *k)
+{
+    const struct program *p = k->r->program;
+    char first[200], second[200];
+    for (uint32_t i = 0; i < k->r->nraces; i++) {
+        const struct race_report *x = &k->r->races[i];
+        bool named = x->object >= 0 && (uint32_t)x->object < p->nobjects;
+        access_text(p, &x->first, first, sizeof first);
+        access_text(p, &x->second, second, sizeof second);
+        complain(k, "data race on %.80s: %s, %s, and nothing orders the two",
+                 named ? p->objects[x->object].name : "a variable made while it runs", first,
+                 second);
+    }
+}
+
+int scenario_check_stranded(const struct scenario *s, int release, const struct run_result *r,
+                            judge_say *say, void *arg)
+{
+    struct check k = {.r = r, .say = say, .arg = arg};
+    for (const struct expect *e = s->expects; e != NULL; e = e->next)
+        if (applies(e, release) && says_who_is_blocked(e))
+            return 0;
+    check_stranded(&k);
+    return k.failed;
+}
+
+int scenario_check_races(const struct scenario *s, int release, const struct run_result *r,
+                         judge_say *say, void *arg)
+{
+    struct check k = {.r = r, .say = say, .arg = arg};
+    for (const struct expect *e = s->expects; e != NULL; e = e->next)
+        if (applies(e, release) && strcmp(e->end, "race") == 0)
+            return 0;
+    check_races(&k);
+    return k.failed;
 }
 
 int scenario_check_end(const struct scenario *s, const struct run_result *r, judge_say *say,

@@ -27,4 +27,12 @@ int scenario_check_end(const struct scenario *s, const struct run_result *r, jud
 int scenario_check_any(const struct scenario *s, int release, const struct run_result *r,
                        judge_say *say, void *arg);
 
+/* Goroutines that nobody can ever wake, where the file does not say who is blocked. */
+int scenario_check_stranded(const struct scenario *s, int release, const struct run_result *r,
+                            judge_say *say, void *arg);
+
+/* Data races, which the file must expect ("end": "race") or they are complained about. */
+int scenario_check_races(const struct scenario *s, int release, const struct run_result *r,
+                         judge_say *say, void *arg);
+
 #endif

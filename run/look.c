@@ -35,4 +35,25 @@ struct run_g *look_gs(const struct program *program, bool system, size_t *count)
     return window()->gs(world(), program, system, count);
 }
 
+bool look_doing(const struct program *program, uint64_t goid, struct look_doing *out)
+{
+    return window()->doing(world(), program, goid, out);
+}
+
+bool look_object(const struct program *program, int64_t handle, struct look_object *out)
+{
+    return window()->object(world(), program, handle, out);
+}
+
+size_t look_frames(uint64_t goid, uint32_t *pcs, size_t max)
+{
+    return window()->frames(world(), goid, pcs, max);
+}
+
+bool look_lock(const struct program *program, int32_t m, enum race_edge edge, uint64_t addr,
+               struct look_lock *out)
+{
+    return window()->lock(world(), program, m, edge, addr, out);
+}
+
 const char *look_name(uintptr_t addr, char *buf) { return window()->name(world(), addr, buf); }

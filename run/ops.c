@@ -31,7 +31,7 @@ static const char *change_text(const struct traced_op *op, char *buf)
     const char *before = value_text(kind, op->before, a);
     if (!op->done)
         snprintf(buf, PLACE * 2, "%s, not %s: fails", before, value_text(kind, op->wanted, b));
-    else if (strcmp(op->site->op, "load") == 0)
+    else if (strcmp(op->site->verb, "load") == 0)
         snprintf(buf, PLACE * 2, "%s", before);
     else
         snprintf(buf, PLACE * 2, "%s -> %s", before, value_text(kind, op->after, b));
@@ -64,7 +64,7 @@ const char *op_text(const struct traced_op *op)
     snprintf(field, sizeof field, "%s [%s]", s->field + (s->field[0] == '&'),
              look_name((uintptr_t)op->addr, owner));
     snprintf(line, sizeof line, "%8" PRIu64 " %16s %s %-5s %-3s %-32s %-20s %s %s:%u", op->number,
-             time_column(op->time_ps, time), thread_text(op->m, op->p, thread), s->op, s->order,
+             time_column(op->time_ps, time), thread_text(op->m, op->p, thread), s->verb, s->order,
              field, change_text(op, change), s->func, slash != NULL ? slash + 1 : s->file, s->line);
     return line;
 }

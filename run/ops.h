@@ -5,7 +5,7 @@
 /* Atomic operations of a traced run (run_opts.traced) as text: whose field it is, and the values,
  * with goroutines, Ms and Ps by name. */
 
-#include "sim/traced/trace.h"
+#include "sim/traced/traced.h"
 
 /* "     12        1.234567us M0 P0 g1    cas   sc   [g5] &gp->atomicstatus  1 -> 2  casgstatus
  * gstatus.c:73". Valid until the next call. */

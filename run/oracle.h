@@ -3,7 +3,8 @@
 #define GMPSIM_RUN_ORACLE_H
 
 /* What must hold of every goroutine, from the records alone, on any host: it is born once, one M
- * runs it at a time, and nobody does after its end. */
+ * runs it at a time, and nobody does after its end. It reads records by itself: the reader of
+ * transitions.h keeps one state per goroutine, so two Ms that run one would not be seen by it. */
 
 #include <stdbool.h>
 

@@ -13,6 +13,7 @@
 #include "scenarios/expect.h"
 #include "sim/base/ending.h"
 #include "sim/base/hist.h"
+#include "sim/base/race.h"
 
 /* What many goroutines that had not ended have in common: a million of them are few kinds. */
 struct run_g_kind {
@@ -29,13 +30,57 @@ struct run_g_kind {
 struct run_g {
     uint64_t goid;
     int64_t since_ns; /* waits since; virtual time */
+    int64_t channel;  /* waits for this object of the program, a channel; -1 */
+    const char *site; /* of a recorded goroutine: where it was; "" */
     const struct run_g_kind *is;
+};
+
+/* What the time of a span goes into. */
+enum span_part {
+    SP_RUNNING,
+    SP_QUEUE,     /* runnable */
+    SP_THROTTLED, /* running or runnable, on a P that is throttled */
+    SP_NOCPU,     /* ... whose thread has no CPU */
+    SP_LOCK,
+    SP_CHANNEL, /* and select */
+    SP_GROUP,   /* WaitGroup, Cond */
+    SP_TIMER,
+    SP_NETWORK,
+    SP_SYSCALL,
+    SP_ASSIST, /* work for the collector, and waits for it */
+    SP_STOP,   /* the world was stopped */
+    SP_BEFORE, /* from when it began, as it says, until somebody took it up */
+    SP_HANDED, /* on its way from the goroutine that began it to the one that ended it */
+    SP_OTHER,
+    SP_COUNT
+};
+extern const char *const span_part_names[SP_COUNT]; /* "running", "run queue", ... */
+
+/* Whose doing some of it was. */
+struct run_blame {
+    enum span_part part;
+    const char *who;    /* group: ran before it in the queue, or ended the wait; NULL: nobody */
+    const char *object; /* that it waited on; NULL: it has no name */
+    uint32_t line;      /* where it waited; 0: not known */
+    const char *place;  /* ... in words; NULL: the line says it */
+    uint64_t ps;
+};
+
+enum { BLAMES_MAX = 8 };
+
+/* Where the time of the slow ones went: those from about the 99th percentile on. */
+struct run_attribution {
+    uint64_t count, slow;
+    uint64_t all_ps[SP_COUNT], slow_ps[SP_COUNT];
+    struct run_blame blames[BLAMES_MAX]; /* of the slow ones, longest first */
+    int nblames;
 };
 
 struct run_span {
     const char *name;
     struct hist *latency; /* ns */
     uint64_t open;        /* began and did not end */
+    struct run_attribution went;
 };
 
 /* Sums over all goroutines of a group. */
@@ -61,8 +106,10 @@ struct run_result {
     size_t out_size;
     const char *sched; /* SCHED lines */
     size_t sched_size;
-    uint64_t now_ps;   /* makespan: virtual time at the end */
-    bool virtual_time; /* its times and numbers are what a table of costs says */
+    uint64_t now_ps;    /* makespan: virtual time at the end */
+    uint64_t warmup_ps; /* spans, histograms, sums and tallies are of what came after it */
+    bool tallies_whole; /* but not counters and the quota: threads do not stop for it */
+    bool virtual_time;  /* its times and numbers are what a table of costs says */
     uint64_t voluntary, involuntary, steal_ps; /* as in host_stats */
     uint64_t stopped_ps;      /* real threads: the process was stopped from outside so long */
     uint64_t record_waits_ps; /* real threads waited so long for room for their records */
@@ -82,9 +129,20 @@ struct run_result {
     struct idle_beside beside;
     uint64_t runnable_max, runnable_area; /* runnable goroutines: highest, and sum of count * ns */
     uint64_t nr_periods, nr_throttled, throttled_ps, cpu_ps;
+    uint64_t *p_cpu_ps; /* real threads: measured CPU time of each P; else NULL */
+    int32_t np_cpu;
     uint32_t threads;
+    bool may_be_late;  /* who could go on, in a schedule that is searched for */
+    bool races_sought; /* data races were looked for: */
+    const struct race_report *races;
+    uint32_t nraces;
+    const struct program *program; /* names what they are about; NULL without any */
 };
 
+/* Seconds over which things were counted: from the warm-up to the end. */
+double run_seconds(const struct run_result *r);
+/* Of so many: how many a second. */
+double run_rate(const struct run_result *r, uint64_t count);
 /* The verdict in one or two words: "finished", "deadlock", "panic", ... */
 const char *run_verdict(const struct run_result *r);
 

@@ -36,13 +36,27 @@ const char *run_verdict(const struct run_result *r)
         return kinds[r->kind];
     if (r->stranded > 0 && (r->end == END_STOPPED || r->end == END_TIME))
         return r->gs[0].goid == 1 && r->gs[0].is->stranded ? "partial deadlock" : "leak";
+    if (r->nraces > 0 && (r->end == END_STOPPED || r->end == END_TIME))
+        return "data race";
     return world_end_name(r->end);
+}
+
+double run_seconds(const struct run_result *r)
+{
+    return r->now_ps > r->warmup_ps ? (double)(r->now_ps - r->warmup_ps) / 1e12 : 0;
+}
+
+double run_rate(const struct run_result *r, uint64_t count)
+{
+    double seconds = run_seconds(r);
+    return seconds > 0 ? (double)count / seconds : 0;
 }
 
 int run_exit_code(const struct run_result *r)
 {
     switch (r->end) {
     case END_STOPPED:
+    case END_RECORDED:
     case END_TIME: return EXIT_CLEAN;
     case END_FINDING: return r->kind == FIND_LIMIT ? EXIT_USAGE : EXIT_FINDING;
     case END_IDLE: return EXIT_FINDING;
@@ -93,7 +107,7 @@ static void take_records(void *arg, const struct event_rec *recs, size_t count)
     struct run *r = arg;
     if (r->deaf)
         return;
-    analysis_feed(&r->analysis, recs, count);
+    transitions_records(&r->transitions, recs, count);
     if (r->opts.sink != NULL)
         r->opts.sink(r->opts.arg, recs, count);
 }
@@ -177,6 +191,7 @@ static struct host_opts host_opts_of(struct run *r)
         .traced = o->traced,
         .explore = o->explore,
         .threads = o->threads,
+        .moves = o->moves,
         .sink = o->no_analysis ? NULL : take_records,
         .sink_arg = r,
     };
@@ -216,26 +231,54 @@ static bool host_refuses(struct failure *f, const struct run_opts *o)
     return false;
 }
 
+static void stop_reading(struct run *r)
+{
+    attribution_release(&r->attribution);
+    analysis_release(&r->analysis);
+    transitions_release(&r->transitions);
+}
+
+static bool start_reading(struct run *r, struct failure *f)
+{
+    r->names = names_of_program(r->opts.program);
+    bool attributes = r->opts.attribution && !r->opts.no_analysis;
+    transitions_init(&r->transitions, &r->names, attributes ? attribution_extra(&r->names) : 0);
+    r->transitions.cpus = r->opts.cpus;
+    uint64_t warmup_ps = (uint64_t)r->opts.warmup_ns * 1000;
+    if (!analysis_init(&r->analysis, &r->transitions, warmup_ps, f)) {
+        stop_reading(r);
+        return false;
+    }
+    if (attributes)
+        attribution_init(&r->attribution, &r->transitions, warmup_ps);
+    if (r->opts.listen != NULL)
+        r->opts.listen(r->opts.arg, &r->transitions);
+    return true;
+}
+
+bool run_rules_refused(struct failure *f, const struct profile *p)
+{
+    const char *refusal = profile_refusal(p);
+    if (refusal != NULL)
+        fail(f, E_PROFILE, "go1.%d with these rules: %s", p->release, refusal);
+    return refusal != NULL;
+}
+
 bool run_start(struct failure *f, struct run *r, const struct run_opts *o)
 {
     memset(r, 0, sizeof *r);
-    const char *refusal = profile_refusal(&o->profile);
-    if (refusal != NULL) {
-        fail(f, E_PROFILE, "go1.%d with these rules: %s", o->profile.release, refusal);
-        return false;
-    }
-    if (host_refuses(f, o))
+    if (run_rules_refused(f, &o->profile) || host_refuses(f, o))
         return false;
     r->opts = *o;
     r->weakened = rules_changed(&o->profile);
     r->plant_at = o->plants ? o->plant_ps : no_limit;
-    if (!analysis_init(&r->analysis, o->program, f))
+    r->warm_at = o->warmup_ns > 0 ? (uint64_t)o->warmup_ns * 1000 : no_limit;
+    if (!start_reading(r, f))
         return false;
-    r->analysis.cpus = o->cpus;
     take_quotas(r);
     struct host_opts ho = host_opts_of(r);
     if (!world_open(host_of(o), f, &ho)) {
-        analysis_release(&r->analysis);
+        stop_reading(r);
         return false;
     }
     r->has_world = true;
@@ -269,16 +312,33 @@ static void plant(struct run *r, uint64_t at_ps)
         r->check_at = at_ps;
 }
 
+static void take_tallies(struct run_tallies *t)
+{
+    struct host_stats s;
+    world_host()->stats(&s);
+    *t = (struct run_tallies){
+        .nr_periods = s.nr_periods, .nr_throttled = s.nr_throttled, .throttled_ps = s.throttled_ps};
+    core()->counters(t->counters);
+}
+
+static void warm(struct run *r)
+{
+    r->warm_at = no_limit;
+    take_tallies(&r->before);
+}
+
 static uint64_t earliest(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* With looks at the invariants on the way. */
+/* Up to that time, with looks at the invariants on the way. */
 static void run_checked(struct run *r, uint64_t until_ps)
 {
     for (;;) {
-        uint64_t at = earliest(earliest(r->check_at, r->plant_at), until_ps);
+        uint64_t at = earliest(earliest(r->check_at, r->plant_at), earliest(r->warm_at, until_ps));
         r->why = world_host()->run(at);
         if (r->why != END_TIME || run_stopped())
             return;
+        if (at == r->warm_at)
+            warm(r);
         if (at == r->plant_at)
             plant(r, at);
         if (at == r->check_at)
@@ -376,6 +436,37 @@ static void lost(struct run *r, uint64_t records)
     r->result.kind = FIND_NONE;
 }
 
+/* What was counted since the warm-up. A run that was over before: nothing. */
+static void fill_tallies(struct run *r)
+{
+    struct run_result *q = &r->result;
+    struct run_tallies now;
+    take_tallies(&now);
+    q->warmup_ps = (uint64_t)r->opts.warmup_ns * 1000;
+    q->tallies_whole = q->warmup_ps > 0 && !world_host()->resumes;
+    const struct run_tallies *from = q->tallies_whole || r->warm_at == no_limit ? &r->before : &now;
+    for (int c = 0; c < COUNTER_COUNT; c++)
+        q->counters[c] = now.counters[c] - from->counters[c];
+    q->nr_periods = now.nr_periods - from->nr_periods;
+    q->nr_throttled = now.nr_throttled - from->nr_throttled;
+    q->throttled_ps = now.throttled_ps - from->throttled_ps;
+}
+
+/* Of every P that there may have been: GOMAXPROCS changes. */
+static void fill_p_cpu(struct run_result *q)
+{
+    const struct host *h = world_host();
+    if (h->p_cpu_ps == NULL)
+        return;
+    q->np_cpu = q->procs;
+    for (int32_t i = q->procs; i < PROCS_MAX; i++)
+        if (h->p_cpu_ps(i) > 0)
+            q->np_cpu = i + 1;
+    q->p_cpu_ps = x_alloc((size_t)q->np_cpu * sizeof *q->p_cpu_ps + 1);
+    for (int32_t i = 0; i < q->np_cpu; i++)
+        q->p_cpu_ps[i] = h->p_cpu_ps(i);
+}
+
 static void fill_stats(struct run *r)
 {
     struct run_result *q = &r->result;
@@ -393,33 +484,23 @@ static void fill_stats(struct run *r)
     if (s.records_lost > 0)
         lost(r, s.records_lost);
     q->threads = s.threads;
-    q->nr_periods = s.nr_periods;
-    q->nr_throttled = s.nr_throttled;
-    q->throttled_ps = s.throttled_ps;
     q->cpu_ps = s.cpu_ps;
     q->procs = core()->gomaxprocs();
-    core()->counters(q->counters);
+    fill_p_cpu(q);
+    fill_tallies(r);
 }
 
 static void fill_times(struct run *r)
 {
     struct run_result *q = &r->result;
     struct analysis *a = &r->analysis;
-    analysis_until(a, q->now_ps);
-    gtable_release(&a->gs); /* the list of goroutines to come needs room */
-    q->spans = a->span_stats;
-    q->nspans = a->program->nspans;
-    q->runq_wait = &a->runq_wait;
-    q->runnable_max = a->runnable_max;
-    q->beside = a->beside;
-    q->runnable_area = a->runnable_area;
-    q->groups = x_alloc(a->ngroups * sizeof *q->groups);
-    for (size_t i = 0; i < a->ngroups; i++)
-        if (a->groups[i].created > 0)
-            q->groups[q->ngroups++] = a->groups[i];
-    for (size_t i = 0; i < a->nps; i++)
-        for (int c = 0; c < PC_COUNT; c++)
-            q->p_ps[c] += a->ps[i].ps[c];
+    analysis_after_warmup(a, q->now_ps, q);
+    transitions_end(&r->transitions, q->now_ps);
+    if (r->opts.attribution)
+        attribution_fill(&r->attribution, a->span_stats, a->nspans);
+    attribution_release(&r->attribution);
+    transitions_release(&r->transitions); /* the list of goroutines to come needs room */
+    analysis_fill(a, q);
 }
 
 void run_end(struct run *r)
@@ -446,9 +527,10 @@ void run_free_world(struct run *r)
 void run_free(struct run *r)
 {
     run_free_world(r);
-    analysis_release(&r->analysis);
+    stop_reading(r);
     free(r->result.groups);
     free(r->result.gs);
+    free(r->result.p_cpu_ps);
     free(r->out.text);
     free(r->sched.text);
     memset(r, 0, sizeof *r);

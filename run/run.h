@@ -12,9 +12,12 @@
 #include "scenarios/scenario.h"
 #include "sim/base/event.h"
 #include "sim/base/fail.h"
-#include "sim/traced/trace.h"
+#include "sim/traced/traced.h"
 #include "run/analysis.h"
+#include "run/attribution.h"
 #include "run/host.h"
+#include "run/names.h"
+#include "run/transitions.h"
 
 /* About six million goroutines; a runaway program is stopped within half a minute. */
 #define RUN_MEMORY_DEFAULT (INT64_C(2) << 30)
@@ -33,13 +36,15 @@ struct run_opts {
     uint64_t seed;
     int64_t until_ns;      /* 0: an hour */
     int64_t memory_max;    /* of the world, bytes; 0: RUN_MEMORY_DEFAULT */
+    int64_t warmup_ns;     /* what began before it does not count in the result; 0: all does */
     int64_t schedtrace_ns; /* 0: none */
     bool scheddetail;
+    bool attribution;          /* where the time of spans went: struct run_span's `went` */
     bool no_analysis;          /* records off: the fastest run; times and spans stay empty */
     const struct costs *costs; /* NULL: the built-in table */
     int port;                  /* enum cost_port */
     bool ties_by_seed;         /* else by id */
-    uint32_t noise_permille;   /* of wake and signal latencies */
+    uint32_t noise_permille;   /* of the measured noise of the cost table; 1000: all of it */
     bool plants; /* breaks an invariant on purpose, as soon after this time as it can */
     enum core_plant plant;
     uint64_t plant_ps;
@@ -51,12 +56,17 @@ struct run_opts {
     const struct host_explore *explore; /* host_explore: who answers, and under which memory */
     const struct host_threads *threads; /* host_real */
     event_sink_fn *sink;                /* sees every batch of records after the analysis */
+    void (*listen)(void *arg, struct transitions *t); /* before the first of them */
+    bool moves; /* records of moves between queues too, where the host makes them */
     void *arg;
 };
 
 struct run {
     struct run_opts opts;
+    struct naming names;
+    struct transitions transitions;
     struct analysis analysis;
+    struct attribution attribution;
     struct run_result result;
     struct run_text {
         char *text;
@@ -64,8 +74,13 @@ struct run {
     } out, sched; /* what the program printed; SCHED lines */
     enum world_end why;
     struct host_quota quotas[SCENARIO_QUOTAS_MAX];
-    uint64_t check_at;  /* when the invariants are looked at next, ps */
-    uint64_t good_ops;  /* of a traced run: operations up to the last look that found nothing */
+    uint64_t check_at; /* when the invariants are looked at next, ps */
+    uint64_t good_ops; /* of a traced run: operations up to the last look that found nothing */
+    uint64_t warm_at;  /* when the warm-up ends, ps; UINT64_MAX: it has */
+    struct run_tallies {
+        uint64_t counters[COUNTER_COUNT];
+        uint64_t nr_periods, nr_throttled, throttled_ps;
+    } before;           /* as they were then */
     uint64_t plant_at;  /* when a plant is tried next, ps */
     const char *broken; /* which invariant was, by such a look */
     bool weakened;      /* a switch is not as its release has it: such a break is a finding */
@@ -79,6 +94,8 @@ void run_set_quota(struct run_opts *o, int64_t quota_us);
 
 /* From a scenario: its profile (or `release` if not 0), machine and seed; all may be changed. */
 bool run_opts_of(struct failure *f, const struct scenario *s, int release, struct run_opts *o);
+/* True: no world can be made with this profile, f says why. */
+bool run_rules_refused(struct failure *f, const struct profile *p);
 
 bool run_start(struct failure *f, struct run *r, const struct run_opts *o);
 /* True: the world stands at this time. False: it has ended before. */

@@ -8,10 +8,29 @@
 #include <string.h>
 
 #include "model/api.h"
+#include "model/objs.h"
 #include "model/runtime2.h"
 #include "model/statusname.h"
+#include "model/tape.h"
+#include "program/build.h"
 #include "sim/base/alloc.h"
+#include "sim/base/fingerprint.h"
 #include "sim/base/map.h"
+
+/* Inline functions of objs.h call the next two; nothing here calls those, but they must compile. */
+static const struct insn *tape_insn(const struct g *gp, struct insn *room)
+{
+    (void)gp;
+    return room;
+}
+
+static void *object_slow(struct g *gp, int64_t handle, uint8_t kind)
+{
+    (void)gp;
+    (void)handle;
+    (void)kind;
+    return NULL;
+}
 
 static const char *const reasons[] = {
 #define WAITREASON(name, text) text,
@@ -35,10 +54,7 @@ static void take_new_gs(const struct runtime *w)
         gs.count = 0, gs.last = NULL, gs.of = w;
     const struct g *gp = gs.last != NULL ? gs.last->alllink : w->allgs;
     for (; gp != NULL; gp = gp->alllink) {
-        if (gs.count == gs.room) {
-            gs.room = gs.room * 2 + 64;
-            gs.items = x_grow(gs.items, gs.room * sizeof *gs.items);
-        }
+        X_ROOM(gs.items, gs.count, gs.room, 64);
         gs.items[gs.count++] = gs.last = gp;
     }
 }
@@ -235,6 +251,8 @@ static const char *group_name(const struct program *p, const struct g *gp, const
         return "runtime";
     if (gp->goid == 1)
         return p->funcs[p->main].name;
+    if (gp->group == GROUP_CONTEXT)
+        return "context";
     return gp->group >= 0 && (uint32_t)gp->group < p->ngroups ? p->groups[gp->group] : func;
 }
 
@@ -297,13 +315,28 @@ static size_t kind_number(struct listing *l, const struct program *p, const stru
     struct map_slot *s = map_find(&l->known, where, rest);
     if (s != NULL)
         return s->a;
-    if (l->nkinds == l->kinds_room) {
-        l->kinds_room = l->kinds_room != 0 ? l->kinds_room * 2 : 16;
-        l->kinds = x_grow(l->kinds, l->kinds_room * sizeof *l->kinds);
-    }
+    X_ROOM(l->kinds, l->nkinds, l->kinds_room, 16);
     map_put(&l->known, where, rest)->a = (uint32_t)l->nkinds;
     l->kinds[l->nkinds] = kind_of(p, gp);
     return l->nkinds++;
+}
+
+static int64_t channel_of(const struct g *gp, bool waits)
+{
+    bool chan = waits &&
+                (gp->waitreason == waitReasonChanReceive || gp->waitreason == waitReasonChanSend ||
+                 gp->waitreason == waitReasonSelect);
+    const struct hchan *c = chan && gp->waiting != NULL ? gp->waiting->c : NULL;
+    return c != NULL ? c->index : -1;
+}
+
+static const char *site_of(const struct program *p, const struct g *gp)
+{
+    bool known = gp->func >= 0 && (uint32_t)gp->func < p->nfuncs && !isSystemGoroutine(gp);
+    if (!known || p->sites == NULL || p->code[p->funcs[gp->func].entry].op != OP_TAPEBEGIN)
+        return "";
+    uint64_t site = (uint64_t)regs(gp)[TAPE_SITE];
+    return site > 0 && site <= p->nsites ? p->sites[site - 1] : "";
 }
 
 static void list_g(struct listing *l, const struct program *p, const struct g *gp)
@@ -313,6 +346,8 @@ static void list_g(struct listing *l, const struct program *p, const struct g *g
     uintptr_t number = kind_number(l, p, gp);
     l->gs[l->count++] = (struct run_g){.goid = gp->goid,
                                        .since_ns = waits ? gp->waitsince : 0,
+                                       .channel = channel_of(gp, waits),
+                                       .site = site_of(p, gp),
                                        .is = (const struct run_g_kind *)number};
 }
 
@@ -368,6 +403,305 @@ static struct run_g *see_gs(const struct runtime *w, const struct program *progr
     return list_end(&l);
 }
 
+/* ---- what a goroutine does, and what to ---- */
+
+static const int64_t *registers(const struct g *gp)
+{
+    return (gp->stack_order != 0 ? gp->grown : gp->inline_regs) + gp->fp;
+}
+
+static void doing_object(struct look_doing *d, int64_t handle)
+{
+    if (handle > 0 && d->count < LOOK_OBJECTS_MAX)
+        d->object[d->count++] = handle;
+}
+
+static void doing_objects(struct look_doing *d, const struct program *p, const struct g *gp,
+                          const struct insn *in)
+{
+    const struct op_info *o = &op_infos[in->op];
+    uint8_t reg = in->op == OP_CASA ? (uint8_t)in->imm : in->c;
+    if (o->d > D_OBJ) {
+        doing_object(d, in->d >= 0 ? (int64_t)in->d + 1 : registers(gp)[reg]);
+    } else if (o->d == D_SE) {
+        const struct select_table *t = &p->selects[in->d];
+        for (uint32_t i = t->first; i < t->first + t->ncases; i++)
+            doing_object(d, p->cases[i].obj >= 0 ? (int64_t)p->cases[i].obj + 1
+                                                 : registers(gp)[p->cases[i].hreg]);
+    }
+}
+
+static bool see_doing(const struct runtime *w, const struct program *program, uint64_t goid,
+                      struct look_doing *out)
+{
+    const struct g *gp = w->allgs;
+    while (gp != NULL && (gp->goid != goid || !is_listed(gp, false)))
+        gp = gp->alllink;
+    if (gp == NULL || gp->func < 0 || (uint32_t)gp->func >= program->nfuncs)
+        return false;
+    struct run_g_kind kind = kind_of(program, gp);
+    bool busy = gp->nkont > 0 && gp->pc > 0;
+    uint32_t pc = busy ? gp->pc - 1 : gp->pc;
+    *out = (struct look_doing){.waits = kind.reason[0] != 0,
+                               .busy = busy,
+                               .pc = pc,
+                               .line = program->lines != NULL ? program->lines[pc] : 0,
+                               .group = kind.group,
+                               .reason = kind.reason};
+    const struct insn *in = &program->code[pc];
+    if (in->op == OP_SEND)
+        out->value = registers(gp)[in->a];
+    doing_objects(out, program, gp, in);
+    return true;
+}
+
+/* ---- objects ---- */
+
+enum { READERS_MAX = 1 << 30 }; /* rwmutexMaxReaders */
+
+static const struct object *object_by(const struct runtime *w, int64_t handle)
+{
+    const struct objects *o = w->objs;
+    if (o == NULL || handle <= 0 || handle > o->made)
+        return NULL;
+    uint64_t n = (uint64_t)handle + 63;
+    uint32_t log = 63 - (uint32_t)__builtin_clzll(n);
+    const struct object *chunk = a_peek(&o->chunk[log - 6]);
+    return chunk != NULL ? &chunk[n ^ UINT64_C(1) << log] : NULL;
+}
+
+static void see_rwmutex(const struct rwmutex *rw, struct look_object *out)
+{
+    int32_t count = a_peek(&rw->readerCount), left = a_peek(&rw->readerWait);
+    int32_t readers = count < 0 ? count + READERS_MAX : count;
+    out->number = count < 0 && left == 0 ? -1 : count < 0 ? left : readers;
+    if (count < 0 && left == 0)
+        snprintf(out->state, sizeof out->state, "locked");
+    else if (count < 0)
+        snprintf(out->state, sizeof out->state, "%d readers, a writer waits", left);
+    else if (readers > 0)
+        snprintf(out->state, sizeof out->state, "%d readers", readers);
+    else
+        snprintf(out->state, sizeof out->state, "free");
+}
+
+static void see_locked(int64_t locked, const char *yes, const char *no, struct look_object *out)
+{
+    out->number = locked;
+    snprintf(out->state, sizeof out->state, "%s", locked != 0 ? yes : no);
+}
+
+static void see_chan(const struct hchan *c, struct look_object *out)
+{
+    out->number = a_peek(&c->qcount);
+    out->closed = a_peek(&c->closed) != 0;
+    if (c->dataqsiz > 0)
+        snprintf(out->state, sizeof out->state, "%" PRId64 " of %" PRIu32 "%s", out->number,
+                 c->dataqsiz, out->closed ? ", closed" : "");
+    else
+        snprintf(out->state, sizeof out->state, "%s", out->closed ? "closed" : "open");
+}
+
+static void see_number(int64_t n, const char *before, struct look_object *out)
+{
+    out->number = n;
+    snprintf(out->state, sizeof out->state, "%s%" PRId64, before, n);
+}
+
+static void see_kind(const struct runtime *w, const struct object *o, struct look_object *out)
+{
+    static const char *const errors[] = {"alive", "canceled", "deadline exceeded"};
+    switch ((enum object_kind)o->kind) {
+    case OBJ_CHAN: see_chan(o->p, out); break;
+    case OBJ_MUTEX:
+        see_locked(a_peek(&((struct smutex *)o->p)->state) & 1, "locked", "free", out);
+        break;
+    case OBJ_RWMUTEX: see_rwmutex(o->p, out); break;
+    case OBJ_WAITGROUP:
+        see_number((int32_t)(a_peek(&((struct waitgroup *)o->p)->state) >> 32), "counter ", out);
+        break;
+    case OBJ_ONCE: see_locked(a_peek(&((struct once *)o->p)->done), "done", "not done", out); break;
+    case OBJ_SEMA: see_number(((struct weighted *)o->p)->cur, "taken ", out); break;
+    case OBJ_VAR: see_number((int64_t)a_peek(&((struct var *)o->p)->v), "", out); break;
+    case OBJ_CONTEXT:
+        out->number = a_peek(&((struct ctx *)o->p)->err);
+        snprintf(out->state, sizeof out->state, "%s", errors[out->number % 3]);
+        break;
+    case OBJ_COND: {
+        const struct cond *c = o->p;
+        see_number((int32_t)(a_peek(&c->notify.wait) - a_peek(&c->notify.notify)), "waiting ", out);
+        for (int64_t h = 1; w != NULL && h <= w->objs->made && out->lock == 0; h++)
+            if (object_by(w, h)->p == (c->L != NULL ? (void *)c->L : (void *)c->rw))
+                out->lock = h;
+        break;
+    }
+    case OBJ_POOL:
+    case OBJ_FD:
+    case OBJ_TIMER:
+    case OBJ_CORO:
+    case OBJ_KINDS: break;
+    }
+}
+
+static bool see_object(const struct runtime *w, const struct program *program, int64_t handle,
+                       struct look_object *out)
+{
+    const struct object *o = object_by(w, handle);
+    if (o == NULL || o->p == NULL)
+        return false;
+    *out = (struct look_object){
+        .kind = o->kind, .kind_name = object_kind_name((enum object_kind)o->kind), .name = ""};
+    if (handle <= program->nobjects)
+        out->name = program->objects[handle - 1].name;
+    see_kind(w, o, out);
+    return true;
+}
+
+/* ---- where it may go on, and locks ---- */
+
+static size_t see_frames(const struct runtime *w, uint64_t goid, uint32_t *pcs, size_t max)
+{
+    const struct g *gp = w->allgs;
+    size_t n = 0;
+    while (gp != NULL && (gp->goid != goid || !is_listed(gp, false)))
+        gp = gp->alllink;
+    if (gp == NULL || gp->func < 0)
+        return 0;
+    const int64_t *stack = gp->stack_order != 0 ? gp->grown : gp->inline_regs;
+    for (uint32_t fp = gp->fp, pc = gp->pc;;
+         pc = (uint32_t)stack[fp - 2], fp = (uint32_t)stack[fp - 1]) {
+        if (n < max)
+            pcs[n] = pc;
+        n++;
+        if (fp == 0)
+            return n;
+    }
+}
+
+/* Mutex.Lock says that it comes after what was released to the mutex; RWMutex's that of readerSem,
+ * and a writer's of writerSem, too (sync.c rw_acquired). */
+static bool passes(const struct object *o, enum race_edge edge, uint64_t addr, bool *taken)
+{
+    const struct rwmutex *rw = o->p;
+    *taken = edge == RACE_ACQUIRE;
+    if (o->kind == OBJ_MUTEX)
+        return addr == (uintptr_t)o->p && (*taken || edge == RACE_RELEASE);
+    if (o->kind != OBJ_RWMUTEX)
+        return false;
+    if (edge == RACE_MERGE)
+        return addr == (uintptr_t)&rw->writerSem;
+    return addr == (uintptr_t)&rw->readerSem && (*taken || edge == RACE_RELEASE);
+}
+
+static bool see_lock(const struct runtime *w, const struct program *program, int32_t m,
+                     enum race_edge edge, uint64_t addr, struct look_lock *out)
+{
+    const struct m *mp = m >= 0 && m < w->sched.mnext ? w->ms[m] : NULL;
+    const struct g *gp = mp != NULL ? a_peek(&mp->curg) : NULL;
+    struct look_doing d = {0};
+    struct look_object cond;
+    if (gp == NULL || gp->func < 0 || gp->pc == 0 || gp->pc > program->ncode)
+        return false;
+    uint32_t pc = gp->pc - 1;
+    const struct insn *in = &program->code[pc];
+    doing_objects(&d, program, gp, in);
+    int64_t handle = d.count == 1 ? d.object[0] : 0;
+    if (in->op == OP_CWAIT && see_object(w, program, handle, &cond))
+        handle = cond.lock;
+    const struct object *o = object_by(w, handle);
+    bool taken;
+    if (o == NULL || o->p == NULL || !passes(o, edge, addr, &taken))
+        return false;
+    *out = (struct look_lock){.object = handle,
+                              .goid = gp->goid,
+                              .line = program->lines != NULL ? program->lines[pc] : 0,
+                              .taken = taken,
+                              .shared = in->op == OP_RLOCK || in->op == OP_TRYRLOCK ||
+                                        in->op == OP_RUNLOCK};
+    return true;
+}
+
+/* ---- the state of a program ---- */
+
+static bool only_counts(const struct look_counters *c, const struct g *gp, uint32_t word)
+{
+    uint32_t reg = word - gp->fp;
+    return c != NULL && word >= gp->fp && (c[gp->func].regs[reg / 64] >> (reg % 64) & 1) != 0;
+}
+
+static void mix_g(struct fingerprint *h, const struct program *p, const struct g *gp,
+                  const struct look_counters *counters)
+{
+    const int64_t *stack = gp->stack_order != 0 ? gp->grown : gp->inline_regs;
+    uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
+    uint32_t top = gp->func >= 0 ? gp->fp + p->funcs[gp->func].nregs : 0;
+    fp_mix4(h, (uint64_t)gp->goid << 32 | gp->pc, (uint64_t)status << 8 | gp->nkont,
+            gp->nkont > 0 ? (uint64_t)gp->opval : 0, gp->rng);
+    fp_mix_bytes(h, gp->kont, gp->nkont);
+    for (uint32_t i = 0; i < top; i++)
+        fp_mix(h, only_counts(counters, gp, i) ? 0 : (uint64_t)stack[i]);
+}
+
+/* False: what it holds is not looked at here. */
+static bool mix_object(struct fingerprint *h, const struct object *o)
+{
+    struct look_object now = {0};
+    if (o->kind == OBJ_POOL || o->kind == OBJ_FD || o->kind == OBJ_TIMER || o->kind == OBJ_CORO)
+        return false;
+    see_kind(NULL, o, &now);
+    fp_mix4(h, o->kind, (uint64_t)now.number, now.closed, 0);
+    if (o->kind == OBJ_CHAN) {
+        const struct hchan *c = o->p;
+        for (uint32_t i = 0; i < a_peek(&c->qcount); i++)
+            fp_mix(h, (uint64_t)c->buf[(c->recvx + i) % c->dataqsiz]);
+    }
+    return true;
+}
+
+static bool any_timer_is_set(const struct runtime *w)
+{
+    for (int32_t i = 0; i < w->allp_len; i++)
+        if (w->allp[i] != NULL && w->allp[i]->timers.n > 0)
+            return true;
+    return w->timersBuckets != NULL;
+}
+
+static bool waits_for_lock(const struct g *gp)
+{
+    return gp->waitreason == waitReasonSyncMutexLock ||
+           gp->waitreason == waitReasonSyncRWMutexLock ||
+           gp->waitreason == waitReasonSyncRWMutexRLock || gp->waitreason == waitReasonSemacquire;
+}
+
+static bool see_state(const struct runtime *w, const struct program *program,
+                      struct look_state *out)
+{
+    struct fingerprint h;
+    fp_init(&h);
+    out->count = 0;
+    out->ages = false;
+    if (w->objs == NULL || program->ntapes > 0 || any_timer_is_set(w))
+        return false;
+    for (const struct g *gp = w->allgs; gp != NULL; gp = gp->alllink) {
+        uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
+        if (!is_listed(gp, false))
+            continue;
+        if (gp->has_ext_wake || (status == Gwaiting && gp->waitreason == waitReasonSleep) ||
+            status == Gsyscall || out->count == LOOK_RUNNABLE_MAX)
+            return false;
+        if (status == Grunnable || status == Grunning)
+            out->runnable[out->count++] = gp->goid;
+        out->ages |= status == Gwaiting && waits_for_lock(gp);
+        mix_g(&h, program, gp, out->counters);
+    }
+    for (int64_t i = 1; i <= w->objs->made; i++)
+        if (!mix_object(&h, object_by(w, i)))
+            return false;
+    fp_mix(&h, a_peek(&w->printed));
+    out->hash = fp_value(&h);
+    return true;
+}
+
 const struct window WINDOW = {
     .where = see_where,
     .sched = see_sched,
@@ -377,5 +711,10 @@ const struct window WINDOW = {
     .globrunq = see_globrunq,
     .m = see_m,
     .gs = see_gs,
+    .doing = see_doing,
+    .object = see_object,
+    .frames = see_frames,
+    .lock = see_lock,
+    .state = see_state,
     .name = name_of,
 };

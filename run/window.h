@@ -57,6 +57,47 @@ struct look_where {
     uint32_t line; /* of the scenario, 0: not known */
 };
 
+/* What a goroutine of the program is in the middle of, or about to do. */
+enum { LOOK_OBJECTS_MAX = 8 };
+
+struct look_doing {
+    bool waits; /* else it can go on, or runs */
+    bool busy;  /* in the middle of the instruction, which may have to wait */
+    uint32_t pc, line;
+    const char *group, *reason;
+    int64_t value;                    /* of a send: what */
+    uint32_t count;                   /* of objects that the instruction names */
+    int64_t object[LOOK_OBJECTS_MAX]; /* handles */
+};
+
+struct look_object {
+    uint8_t kind;   /* enum object_kind */
+    int64_t number; /* buffered, value, counter, readers (-1: a writer), taken; 1: locked, done */
+    int64_t lock;   /* a Cond's lock: its handle */
+    bool closed;    /* a channel */
+    const char *kind_name; /* as the language says it: "mutex" */
+    const char *name;      /* as declared, "" if it was made while the program ran */
+    char state[48];        /* in words */
+};
+
+enum { LOOK_RUNNABLE_MAX = 64 };
+
+/* Registers of a function that only count: what they hold decides nothing. */
+struct look_counters {
+    uint64_t regs[4];
+};
+
+/* All that decides what the program's goroutines do next, in one number, when nothing but they
+ * themselves decides it: nobody sleeps, no timer is set, no descriptor or system call is waited
+ * for. */
+struct look_state {
+    const struct look_counters *counters; /* given: of each function; NULL: none */
+    uint64_t hash;
+    bool ages;      /* somebody waits for a lock, which is given to him after 1 ms at the latest */
+    uint32_t count; /* who can go on */
+    uint64_t runnable[LOOK_RUNNABLE_MAX];
+};
+
 void look_where(const struct program *program, int32_t m, struct look_where *out);
 void look_sched(struct look_sched *s);
 void look_p(int32_t id, struct look_p *out);
@@ -71,6 +112,26 @@ bool look_m(int64_t id, struct look_m *out);
 /* Goroutines that have not ended, in order of goid; the runtime's own ones only if asked for. The
  * array comes from malloc and is the caller's. */
 struct run_g *look_gs(const struct program *program, bool system, size_t *count);
+
+/* False: it has ended, or is not the program's. */
+bool look_doing(const struct program *program, uint64_t goid, struct look_doing *out);
+/* False: there is no such object. */
+bool look_object(const struct program *program, int64_t handle, struct look_object *out);
+
+/* Where the goroutine may go on: the instruction it is in, and where its frames return to; at most
+ * max; gives how many there are. */
+size_t look_frames(uint64_t goid, uint32_t *pcs, size_t max);
+
+/* A lock that changes hands, told by what orders goroutines while M m runs the one that does it.
+ * False: it is something else. */
+struct look_lock {
+    int64_t object; /* handle */
+    uint64_t goid;
+    uint32_t line;
+    bool taken, shared; /* else given back; with others */
+};
+bool look_lock(const struct program *program, int32_t m, enum race_edge edge, uint64_t addr,
+               struct look_lock *out);
 
 /* What an address of the world is part of: "g5", "M1", "P0", "sched.lock" or "runtime"; else its
  * distance from the scheduler's own struct, which is the same on every machine. */
@@ -89,6 +150,15 @@ struct window {
     bool (*m)(const struct runtime *w, int64_t id, struct look_m *out);
     struct run_g *(*gs)(const struct runtime *w, const struct program *program, bool system,
                         size_t *count);
+    bool (*doing)(const struct runtime *w, const struct program *program, uint64_t goid,
+                  struct look_doing *out);
+    /* False: something else decides, or nobody can tell. */
+    bool (*state)(const struct runtime *w, const struct program *program, struct look_state *out);
+    bool (*object)(const struct runtime *w, const struct program *program, int64_t handle,
+                   struct look_object *out);
+    size_t (*frames)(const struct runtime *w, uint64_t goid, uint32_t *pcs, size_t max);
+    bool (*lock)(const struct runtime *w, const struct program *program, int32_t m,
+                 enum race_edge edge, uint64_t addr, struct look_lock *out);
     const char *(*name)(const struct runtime *w, uintptr_t addr, char *buf);
 };
 

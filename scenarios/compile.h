@@ -14,8 +14,7 @@
  *   expect.c     what must hold at the end
  *   gengo*.c     the tree to Go
  *
- * What is said about names and words is said by the reader; what registers hold is seen by the
- * builder. */
+ * The reader complains about names and words; the builder about values that a use does not take. */
 
 #include "program/build.h"
 #include "scenarios/json.h"
@@ -36,6 +35,8 @@ struct cc {
     struct build b;
     struct tree tree;
     int32_t main;
+    bool has_jitter;
+    int32_t jitter; /* its distribution */
     struct texts thing_names;
 
     /* the function in work: names in scope; blocks nest, leaving one forgets its names */
@@ -60,7 +61,7 @@ bool name_ok(const char *s);
 /* ---- read_expr.c ---- */
 struct expr *read_value(struct cc *c, const cJSON *value); /* number, bool, or text */
 struct exprs read_values(struct cc *c, const cJSON *list); /* NULL: none */
-/* A text that people give something they see in reports: no control characters. */
+/* A name that people give to something and see in reports: no control characters. */
 const char *read_label(struct cc *c, const cJSON *value);
 struct name *local_find(const struct cc *c, const char *text);
 

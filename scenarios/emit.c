@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scenarios/compile.h"
+#include "sim/base/dist.h"
 
 /* ---- operands ---- */
 
@@ -230,6 +231,23 @@ static void drop_temporaries(struct cc *c, uint8_t floor)
     c->b.next_reg = next;
 }
 
+/* Statement jitter: who computes before a statement lets others come first. */
+static void emit_jitter(struct cc *c)
+{
+    int64_t mean = c->s->jitter_ns;
+    if (mean == 0)
+        return;
+    if (!c->has_jitter) {
+        struct dist *d = pool_alloc(c->pool, sizeof *d);
+        if (dist_exponential(d, mean, NULL) < 0 ||
+            dist_clamp(d, 0, mean * JITTER_TIMES_MAX, NULL) < 0)
+            throw("a jitter that is no time");
+        c->jitter = build_dist(&c->b, d);
+        c->has_jitter = true;
+    }
+    build_op(&c->b, OP_CPU, CPU_normal, NOREG, 0, c->jitter, 0);
+}
+
 void emit_block(struct cc *c, struct stmt *list)
 {
     uint32_t locals = c->nlocals;
@@ -237,6 +255,7 @@ void emit_block(struct cc *c, struct stmt *list)
     for (struct stmt *s = list; s != NULL; s = s->next) {
         uint32_t before = c->nlocals;
         c->b.line = s->at.line;
+        emit_jitter(c);
         if (s->is->emit != NULL)
             s->is->emit(c, s);
         else

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/api.h"
 #include "scenarios/compile.h"
 
 /* What a condition's number is. */
@@ -14,7 +15,7 @@ enum unit { UNIT_COUNT, UNIT_TIME, UNIT_PERCENT };
 
 static const char *const ends[] = {"finishes", "deadlock",  "fatal", "panic",
                                    "threads",  "assert",    "exit",  "leak",
-                                   "time",     "invariant", NULL};
+                                   "time",     "invariant", "race",  NULL};
 
 static bool parse_number(const char *s, enum unit unit, int64_t *value)
 {
@@ -60,12 +61,6 @@ const char *const p_class_names[] = {
     [PC_USER] = "user",    [PC_SCHED] = "scheduler",     [PC_SPIN] = "spinning",
     [PC_GC] = "gc",        [PC_SYSCALL] = "syscall",     [PC_IDLE] = "idle",
     [PC_NOCPU] = "no cpu", [PC_THROTTLED] = "throttled", [PC_COUNT] = NULL};
-
-static const char *const counter_names[] = {
-#define COUNTER(name, what) #name,
-#include "model/counters.def"
-#undef COUNTER
-    NULL};
 
 /* An object of conditions by name. */
 static struct condition *compile_named(struct cc *c, const cJSON *o, const char *const *names,
@@ -231,7 +226,7 @@ static void compile_numbers(struct cc *c, const cJSON *o, struct expect *e)
         compile_stats(c, v, "run-queue wait", &end);
 }
 
-/* Those that this expectation is about: some of the file's. */
+/* The releases that this expectation is about: some of the file's. */
 static int compile_about(struct cc *c, const cJSON *v, int *out)
 {
     const struct scenario *s = c->s;
@@ -269,6 +264,8 @@ static struct expect *compile_one(struct cc *c, const cJSON *o, const char *cons
     if ((v = json_member(o, "profiles")) != NULL)
         e->nprofiles = compile_about(c, v, e->profiles);
     e->in_virtual = compile_virtual(c, json_member(o, "virtual"));
+    e->on_time = json_bool_or(c->doc, o, "on_time", false);
+    e->one_order = !json_bool_or(c->doc, o, "any_order", true);
     e->end = compile_end(c, json_member(o, "end"));
     if ((v = json_member(o, "text")) != NULL)
         e->text = pool_text(c->pool, json_string(c->doc, v));
@@ -284,7 +281,7 @@ static struct expect *compile_one(struct cc *c, const cJSON *o, const char *cons
     return e;
 }
 
-/* One, or a list of them. */
+/* One expectation, or a list of them. */
 static const struct expect *compile_list(struct cc *c, const cJSON *list, const char *const *keys)
 {
     if (cJSON_IsObject(list))
@@ -301,9 +298,9 @@ static const struct expect *compile_list(struct cc *c, const cJSON *list, const 
 const struct expect *compile_expect(struct cc *c, const cJSON *list)
 {
     static const char *const keys[] = {
-        "profiles",     "end", "text",  "output",    "order",    "blocked",
-        "counters",     "ps",  "spans", "runq_wait", "makespan", "throttled",
-        "nr_throttled", "why", "sched", "virtual",   NULL};
+        "profiles", "end",     "text",      "output",   "order",     "blocked",      "counters",
+        "ps",       "spans",   "runq_wait", "makespan", "throttled", "nr_throttled", "why",
+        "sched",    "virtual", "any_order", "on_time",  NULL};
     return list != NULL ? compile_list(c, list, keys) : NULL;
 }
 

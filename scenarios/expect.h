@@ -48,6 +48,8 @@ enum expect_virtual {
 struct expect {
     struct expect *next;
     enum expect_virtual in_virtual;
+    bool on_time;   /* holds while nobody who could go on is late */
+    bool one_order; /* holds for the order in which the scheduler takes goroutines, not for any */
     int profiles[SCENARIO_PROFILES_MAX];
     int nprofiles; /* 0: all */
     const char *end, *text, *output;

@@ -75,7 +75,6 @@ struct node *gen_value(struct gen *g, const struct expr *x);
 struct node *gen_int(struct gen *g, struct node *n);
 struct node *gen_bool(struct gen *g, struct node *n);
 struct node *gen_amount(struct gen *g, const struct amount *a); /* nanoseconds, bytes */
-struct node *gen_distribution(struct gen *g, const struct dist_spec *d);
 const char *gen_show(struct gen *g, const struct node *n, int depth);
 /* An object: its Go variable, or by its handle; `kind` of a handle of which nothing is known. */
 const char *gen_object(struct gen *g, const struct expr *x, enum object_kind kind);
@@ -99,7 +98,7 @@ void gen_assign(struct gen *g, const struct name *n, struct node *value);
 void gen_results(struct gen *g, const struct stmt *s, const char *call);
 /* A loop with the head that is given; before: a line at the beginning of its body. */
 void gen_loop(struct gen *g, const struct stmt *s, const char *head, const char *before);
-/* So many times, with "index"; NULL: the statement's "do". */
+/* The body so many times, with "index"; NULL: the statement's "do" is the body. */
 void gen_counted(struct gen *g, const struct stmt *s, const struct expr *count,
                  void (*body)(struct gen *, const struct stmt *));
 void gen_inner(struct gen *g, const struct stmt *list);

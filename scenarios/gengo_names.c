@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names and texts of a scenario as Go takes them. Every name of the generator's own begins with
- * "sim", "do" or "handle_", or ends with "_"; a name of the scenario that would be taken for one,
- * or for a word of Go, gets an X, and so does one that ends with X: no two become the same. */
+ * "sim", "do" or "handle_", or ends with "_". A name of the scenario that looks like one of those,
+ * or is a word of Go, gets an X at its end; so does one that ends with X, so that no two names
+ * become the same. */
 #include <stdlib.h>
 #include <string.h>
 

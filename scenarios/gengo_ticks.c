@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A timer's channel in Go has times in it, every other channel of a scenario int64s, and a handle
- * may be of either: a timer's channel that becomes a handle is copied by a goroutine, which has a
- * place more than the channel itself. A name that is only received from needs no handle. */
+ * may be of either: so a timer's channel that becomes a handle is copied by a goroutine into one of
+ * int64s, which buffers one time more than Go's own. A name that is only received from needs no
+ * handle, and none of this. */
 #include <string.h>
 
 #include "scenarios/gengo_int.h"

@@ -130,7 +130,7 @@ static void scan_string(struct scan *s)
     s->at++;
 }
 
-/* Something that begins no value: what is it that people write here? */
+/* The character begins no value: says what it may have been meant for. */
 static _Noreturn void bad_value(struct scan *s)
 {
     char c = s->doc->source.text[s->at];

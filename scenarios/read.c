@@ -404,7 +404,7 @@ static const struct statement *statement_of(struct cc *c, const cJSON *o)
     const char *words[STATEMENT_WORDS_MAX];
     statement_words(words, STATEMENT_WORDS_MAX);
     const char *near = nearest(first->string, words);
-    json_bad(c->doc, first, true, "unknown verb \"%.60s\"%s%s%s", first->string,
+    json_bad(c->doc, first, true, "unknown statement \"%.60s\"%s%s%s", first->string,
              near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
@@ -459,8 +459,8 @@ static bool breaks(const struct stmt *list)
     return false;
 }
 
-/* Does every one of these blocks end what they stand in? None of them is waiting for ever; what has
- * no weight is never chosen. */
+/* Does control leave through every one of these blocks? True without any: that waits for ever. A
+ * block without weight is never chosen. */
 static bool all_leave(const struct arm *a)
 {
     for (; a != NULL; a = a->next)

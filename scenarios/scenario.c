@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "scenarios/compile.h"
+#include "scenarios/faults.h"
 #include "sim/base/text.h"
 
 int compile_profiles(struct cc *c, const cJSON *v, int *out)
@@ -186,12 +187,28 @@ static void compile_seed(struct cc *c, const cJSON *v)
     c->s->seed = (uint64_t)json_int(c->doc, v, 0, INT64_C(1) << 53);
 }
 
+static void compile_faults(struct cc *c, const cJSON *list)
+{
+    const cJSON *v;
+    struct failure f = {0};
+    if (list == NULL)
+        return;
+    json_want_array(c->doc, list);
+    cJSON_ArrayForEach (v, list) {
+        const char *text = json_string(c->doc, v);
+        if (strchr(text, ',') != NULL || text[0] == 0)
+            json_want(c->doc, v, "one fault");
+        if (!faults_add(&f, &c->s->faults, text))
+            json_bad(c->doc, v, false, "%s", f.text);
+    }
+}
+
 static void compile(struct cc *c)
 {
     static const char *const keys[] = {
-        "name",  "why",  "profile", "profiles", "rules",      "procs",
-        "host",  "seed", "until",   "objects",  "schedtrace", "scheddetail",
-        "funcs", "main", "expect",  "bug",      "$schema",    NULL};
+        "name",   "why",   "profile", "profiles",   "rules",       "procs", "host",
+        "seed",   "until", "objects", "schedtrace", "scheddetail", "funcs", "main",
+        "expect", "bug",   "faults",  "$schema",    NULL};
     struct json *doc = c->doc;
     struct scenario *s = c->s;
     const cJSON *root = doc->root;
@@ -209,6 +226,7 @@ static void compile(struct cc *c)
     compile_rules(c, json_member(root, "rules"));
     compile_host(c, json_member(root, "host"));
     compile_seed(c, json_member(root, "seed"));
+    compile_faults(c, json_member(root, "faults"));
     s->procs = (int32_t)json_int_or(doc, root, "procs", 0, 1, PROCS_MAX);
     s->until_ns = json_duration_or(doc, root, "until", 0);
     if (s->until_ns == 0 && json_member(root, "until") != NULL)
@@ -241,11 +259,13 @@ static void load(struct json *doc, struct scenario *s)
     compile(c);
 }
 
-struct scenario *scenario_load(struct failure *f, const char *path, const char *text, size_t size)
+static struct scenario *load_text(struct failure *f, const char *path, const char *text,
+                                  size_t size, int64_t jitter_ns)
 {
     struct pool *pool = pool_new();
     struct scenario *s = pool_alloc(pool, sizeof *s);
     s->pool = pool;
+    s->jitter_ns = jitter_ns;
     struct json *doc = pool_alloc(pool, sizeof *doc);
     char *copy = pool_alloc(pool, size + 1);
     memcpy(copy, text, size);
@@ -261,7 +281,13 @@ struct scenario *scenario_load(struct failure *f, const char *path, const char *
     return s;
 }
 
-static struct scenario *load_stream(struct failure *f, const char *path, FILE *in)
+struct scenario *scenario_load(struct failure *f, const char *path, const char *text, size_t size)
+{
+    return load_text(f, path, text, size, /*jitter_ns*/ 0);
+}
+
+static struct scenario *load_stream(struct failure *f, const char *path, FILE *in,
+                                    int64_t jitter_ns)
 {
     size_t size = 0, cap = 1 << 16;
     char *text = malloc(cap);
@@ -283,19 +309,24 @@ static struct scenario *load_stream(struct failure *f, const char *path, FILE *i
     else if (ferror(in))
         fail(f, E_IO, "%s: %s", path, strerror(errno));
     else
-        s = scenario_load(f, path, text, size);
+        s = load_text(f, path, text, size, jitter_ns);
     free(text);
     return s;
 }
 
 struct scenario *scenario_load_file(struct failure *f, const char *path)
 {
+    return scenario_load_jittered(f, path, 0);
+}
+
+struct scenario *scenario_load_jittered(struct failure *f, const char *path, int64_t jitter_ns)
+{
     FILE *in = fopen(path, "rb");
     if (in == NULL) {
         fail(f, E_IO, "%s: %s", path, strerror(errno));
         return NULL;
     }
-    struct scenario *s = load_stream(f, path, in);
+    struct scenario *s = load_stream(f, path, in, jitter_ns);
     fclose(in);
     return s;
 }

@@ -15,12 +15,14 @@
 #include "model/profile.h"
 #include "model/prog.h"
 #include "sim/base/fail.h"
+#include "sim/base/faults.h"
 
 enum {
     SCENARIO_RULES_MAX = 32,
     SCENARIO_CPUS_MAX = 1024, /* as many as a simulated machine may have */
     SCENARIO_PROFILES_MAX = 16,
-    SCENARIO_QUOTAS_MAX = 64
+    SCENARIO_QUOTAS_MAX = 64,
+    JITTER_TIMES_MAX = 10
 };
 
 struct scenario_rule {
@@ -51,12 +53,17 @@ struct scenario {
     bool has_seed;
     uint64_t seed;
     int64_t until_ns;      /* 0: none */
+    int64_t jitter_ns;     /* as it was read: see below */
     int64_t schedtrace_ns; /* SCHED lines that often; 0: none */
     bool scheddetail;
+    struct faults faults;         /* that explore may let happen */
     const struct expect *expects; /* a list; NULL: finishes */
     const struct expect *bugs;    /* what some schedules come to; NULL: no bug is known */
     bool bug_always;              /* every schedule does */
     struct program program;
+    /* Of a scenario that was made of something else: by line, the place there; NULL: none. */
+    const char *const *places;
+    uint32_t nplaces;
     const struct cc *compiled; /* the program before it was one (compile.h) */
     struct pool *pool;         /* owns everything above */
 };
@@ -65,6 +72,9 @@ struct scenario {
  */
 struct scenario *scenario_load(struct failure *f, const char *path, const char *text, size_t size);
 struct scenario *scenario_load_file(struct failure *f, const char *path);
+/* With statement jitter: before each statement its goroutine computes for a random time of that
+ * mean (exponential, up to JITTER_TIMES_MAX of it), drawn from the run's seed. */
+struct scenario *scenario_load_jittered(struct failure *f, const char *path, int64_t jitter_ns);
 void scenario_free(struct scenario *s);
 
 /* The profile of a run: the scenario's release and rules, or those of `release` when that is not 0.

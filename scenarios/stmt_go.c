@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Statements about goroutines, threads and the scheduler; and about time and work. */
 #include "scenarios/gengo_int.h"
+#include "sim/base/syscall.h"
 
 /* ---- goroutines ---- */
 
@@ -115,6 +116,15 @@ static void go_cgo_callback(struct gen *g, const struct stmt *s)
     gen_call_line(g, "", s->part[0].callee, "");
 }
 
+static void go_syscall(struct gen *g, const struct stmt *s)
+{
+    const struct part *kind = part_of(s, "kind");
+    const char *f = kind != NULL && kind->n == SYSCALL_PIPE   ? "simPipeRead"
+                    : kind != NULL && kind->n == SYSCALL_FILE ? "simFileRead"
+                                                              : "simSyscall";
+    gen_line(g, "%s(%s)", f, gen_show(g, gen_amount(g, s->part[0].amount), 1));
+}
+
 static void go_later(struct gen *g, const struct stmt *s)
 {
     gen_later_line(g,
@@ -126,8 +136,10 @@ static void go_later(struct gen *g, const struct stmt *s)
 
 static const char *const cpu_kinds[] = {"normal", "tight", "nopreempt", NULL},
                          *const call_kinds[] = {"blocking", "short", NULL},
+                         *const syscall_kinds[] = {"blocking", "short", "pipe", "file", NULL},
                          *const threads[] = {"same", "foreign", NULL};
-static const uint8_t off_the_cpu[] = {1, 0};
+static const uint8_t off_the_cpu[] = {SYSCALL_SLEEP, SYSCALL_SPIN},
+                     what_it_does[] = {SYSCALL_SLEEP, SYSCALL_SPIN, SYSCALL_PIPE, SYSCALL_FILE};
 
 static const struct statement work_statements[] = {
     {.field = {AMOUNT("cpu"), WORD("kind", SLOT_A, cpu_kinds, NULL)},
@@ -143,12 +155,13 @@ static const struct statement work_statements[] = {
      .example = "{\"sleep\": {\"uniform\": [\"1ms\", \"5ms\"]}}",
      .op = OP_SLEEP,
      .go = "time.Sleep(time.Duration({sleep}))"},
-    {.field = {AMOUNT("syscall"), WORD("kind", SLOT_A, call_kinds, off_the_cpu)},
-     .what = "A system call of that duration. `kind`: `blocking` (default, off the CPU) or `short` "
-             "(on it).",
+    {.field = {AMOUNT("syscall"), WORD("kind", SLOT_A, syscall_kinds, what_it_does)},
+     .what = "A system call of that duration. Off the CPU: `kind` `blocking` (default, a sleep) or "
+             "`pipe` (a read that waits for a writer). On it: `short`, or `file` (a read from the "
+             "page cache).",
      .example = "{\"syscall\": \"10us\", \"kind\": \"short\"}",
      .op = OP_SYSCALL,
-     .go = "simSyscall({syscall})"},
+     .gen = go_syscall},
     {.field = {AMOUNT("cgo"), WORD("kind", SLOT_A, call_kinds, off_the_cpu)},
      .what = "A C call of that duration. `kind`: `blocking` (default) or `short`, as `syscall`.",
      .example = "{\"cgo\": \"20us\"}",

@@ -8,10 +8,12 @@
 #include "model/api.h"
 #include "run/host.h"
 #include "run/judge.h"
+#include "run/run.h"
 #include "run/window.h"
+#include "scenarios/places.h"
 #include "sim/base/alloc.h"
 
-/* Longer than a thread without work looks for some. */
+/* Start-up is settled after so long: no thread without work looks for some longer. */
 enum { SETTLE_NS = 200000 };
 
 /* Up to 1.15 an idle P has sysmon wake it for its timers. */
@@ -53,9 +55,7 @@ static void build(struct explored *x)
                             .procs = x->o.granularity == GRANULARITY_SYNC ? 1 : x->o.procs,
                             .print = take_print,
                             .arg = &x->out};
-    void *m0_arg;
-    struct hostm *m0 = core_explore.init(&wo, &m0_arg);
-    ex_start(m0, core_explore.run_m0, m0_arg);
+    world_build(&host_explore, &wo);
 }
 
 /* Start-up, up to the program's first instruction. False: it ended before. */
@@ -71,17 +71,61 @@ static bool start(struct explored *x)
     return ex_run_start();
 }
 
+/* False: f says which site there is not. */
+static bool weaken(struct failure *f, const struct faults *x, bool weakened)
+{
+    for (uint32_t i = 0; i < x->weak_count; i++) {
+        const struct fault_weak *w = &x->weak[i];
+        uint32_t found = 0;
+        for (int v = 0; v < VERB_COUNT; v++)
+            if (strcmp(verb_name((enum ex_verb)v), w->verb) == 0)
+                found += site_weaken(w->func, (enum ex_verb)v, weakened);
+        if (found == 0) {
+            fail(f, E_USAGE, "faults: %s of the runtime has no %s", w->func, w->verb);
+            return false;
+        }
+    }
+    return true;
+}
+
 static enum cost_port port_of(enum mm_kind memory)
 {
     return memory == MM_ARM ? PORT_ARM64 : memory == MM_POWER ? PORT_PPC64LE : PORT_AMD64;
 }
 
+const char *explored_no_turns(const struct program *p)
+{
+    for (uint32_t pc = 0; pc < p->ncode; pc++)
+        if (p->code[pc].op == OP_CGOCB && p->code[pc].a != 0)
+            return "a thread that C has made calls back, and turns are of goroutines alone";
+    return NULL;
+}
+
+/* A program that is to run for some time may go round. */
+static bool one_turn(void *arg, const struct turn_does *d)
+{
+    struct explored *x = arg;
+    if (x->o.turn != NULL)
+        x->o.turn(x->o.turn_arg, d);
+    if (x->o.pairs != NULL)
+        pairs_turn(x->o.pairs, d);
+    return x->o.until_ns != 0 || !cycle_closes(&x->cycle, &x->o.scenario->program, d);
+}
+
 bool explored_open(struct failure *f, struct explored *x, const struct explored_opts *o)
 {
     memset(x, 0, sizeof *x);
-    const char *refusal = profile_refusal(&o->profile);
+    const char *refusal = NULL;
+    if (run_rules_refused(f, &o->profile))
+        return false;
+    if (o->granularity == GRANULARITY_SYNC)
+        refusal = explored_no_turns(&o->scenario->program);
     if (refusal != NULL) {
-        fail(f, E_PROFILE, "go1.%d with these rules: %s", o->profile.release, refusal);
+        fail(f, E_USAGE, "granularity sync: %s", refusal);
+        return false;
+    }
+    if (!weaken(f, &o->faults, true)) {
+        (void)weaken(NULL, &o->faults, false);
         return false;
     }
     x->o = *o;
@@ -91,9 +135,14 @@ bool explored_open(struct failure *f, struct explored *x, const struct explored_
         x->profile.sysmon = 0; /* nobody is too long in a call, and nobody's slice ends */
     struct ex_opts eo = {.sync = sync,
                          .turns_max = sync ? o->steps_max : 0,
+                         .turn = one_turn,
+                         .turn_arg = x,
                          .memory = o->memory,
                          .port = port_of(o->memory),
                          .ctrl = true,
+                         .races = !o->no_races,
+                         .faults = o->faults,
+                         .fatal_kind = FIND_FATAL,
                          .eager_clock = o->late_max_ns > 0,
                          .late_max_ns = o->late_max_ns,
                          .settle_ns = o->start == START_SETTLED && !sync ? SETTLE_NS : 0,
@@ -102,13 +151,17 @@ bool explored_open(struct failure *f, struct explored *x, const struct explored_
                          .until_ns = o->until_ns,
                          .sighandler = core_explore.sighandler,
                          .check = o->checks ? core_explore.check : NULL};
-    if (!ex_init(f, &eo))
+    if (!ex_init(f, &eo)) {
+        (void)weaken(NULL, &o->faults, false);
         return false;
+    }
     if (!start(x)) {
         fail(f, E_LIMIT, "the runtime's start does not end: %s", ex_text());
         ex_free();
+        (void)weaken(NULL, &o->faults, false);
         return false;
     }
+    cycle_open(&x->cycle, &o->scenario->program);
     x->started = true;
     x->copied = !o->no_copy && ex_keep(NULL) == 0;
     return true;
@@ -117,8 +170,10 @@ bool explored_open(struct failure *f, struct explored *x, const struct explored_
 void explored_close(struct explored *x)
 {
     ex_free();
+    (void)weaken(NULL, &x->o.faults, false);
     free(x->result.gs);
     free(x->out.text);
+    cycle_close(&x->cycle);
     memset(x, 0, sizeof *x);
 }
 
@@ -135,6 +190,7 @@ static enum world_end end_of(void)
     case END_IDLE:
     case END_TIME:
     case END_LIMIT:
+    case END_RECORDED:
     case WORLD_ENDS: break;
     }
     return ex_why();
@@ -162,7 +218,11 @@ static void take_result(struct explored *x)
         .now_ps = (uint64_t)ex_now() * 1000,
         .fingerprint = ex_fingerprint(),
         .threads = (uint32_t)ex_threads(),
+        .may_be_late = x->o.granularity == GRANULARITY_SYNC || x->o.late_max_ns > 0,
+        .races_sought = !x->o.no_races,
+        .program = &x->o.scenario->program,
     };
+    q->races = ex_races(&q->nraces);
     if (ex_why() == END_STOPPED || ex_why() == END_TIME || ex_why() == END_LIMIT)
         q->stranded = core_explore.strand(ex_why() == END_STOPPED);
     q->gs = host_explore.window->gs(core_explore.runtime(), &x->o.scenario->program,
@@ -182,22 +242,41 @@ static void judge(struct explored *x)
     struct run_result *q = &x->result;
     v->kind = VERDICT_CLEAN;
     v->what[0] = v->text[0] = 0;
+    if (q->end == END_LIMIT && x->cycle.length != 0) {
+        v->kind = VERDICT_FINDING;
+        snprintf(v->what, sizeof v->what, "livelock");
+        cycle_text(&x->cycle, q, v->text, sizeof v->text);
+        scenario_tell(x->o.scenario, v->text, sizeof v->text);
+        return;
+    }
     bool cut = q->end == END_LIMIT || (q->end == END_TIME && x->o.scenario->expects == NULL);
     if (cut && q->stranded == 0) {
         v->kind = VERDICT_NONE;
         return;
     }
-    if (q->end == END_LIMIT)
-        q->end = END_TIME; /* who is stuck then is so for ever */
-    if (scenario_check_any(x->o.scenario, x->o.profile.release, q, complain, v) == 0)
+    if (q->end == END_LIMIT) { /* who is stuck then is so for ever */
+        q->end = END_TIME;
+        v->kind = scenario_check_stranded(x->o.scenario, x->o.profile.release, q, complain, v) > 0
+                      ? VERDICT_FINDING
+                      : VERDICT_NONE;
+        snprintf(v->what, sizeof v->what, "%s", v->kind == VERDICT_FINDING ? run_verdict(q) : "");
+        v->known = scenario_is_bug(x->o.scenario, x->o.profile.release, q);
+        return;
+    }
+    int release = x->o.profile.release;
+    bool good = scenario_check_any(x->o.scenario, release, q, complain, v) == 0;
+    if (scenario_check_races(x->o.scenario, release, q, complain, v) == 0 && good)
         return;
     v->kind = VERDICT_FINDING;
-    v->known = scenario_is_bug(x->o.scenario, x->o.profile.release, q);
+    v->known = scenario_is_bug(x->o.scenario, release, q);
     snprintf(v->what, sizeof v->what, "%s", q->end == END_IDLE ? "hang" : run_verdict(q));
-    if (q->end == END_STOPPED && q->stranded == 0)
+    if (good)
+        snprintf(v->what, sizeof v->what, "data race");
+    else if (q->end == END_STOPPED && q->stranded == 0)
         snprintf(v->what, sizeof v->what, "not as expected");
-    if (x->o.scenario->expects == NULL && q->text[0] != 0)
+    if (!good && x->o.scenario->expects == NULL && q->text[0] != 0)
         snprintf(v->text, sizeof v->text, "%s", q->text);
+    scenario_tell(x->o.scenario, v->text, sizeof v->text);
 }
 
 bool explored_run(struct explored *x, struct strategy *s)
@@ -210,6 +289,9 @@ bool explored_run(struct explored *x, struct strategy *s)
         return false;
     }
     x->started = false;
+    cycle_begin(&x->cycle);
+    if (x->o.pairs != NULL)
+        pairs_begin(x->o.pairs);
     ex_run();
     take_result(x);
     judge(x);

@@ -15,6 +15,8 @@
 #include "model/profile.h"
 #include "run/result.h"
 #include "scenarios/scenario.h"
+#include "search/cycle.h"
+#include "search/pairs.h"
 #include "sim/base/choose.h"
 #include "sim/base/fail.h"
 #include "sim/explore/explore.h"
@@ -40,12 +42,18 @@ struct explored_opts {
     enum granularity granularity;
     enum mm_kind memory; /* of op; the other has no use for one */
     enum explored_start start;
-    uint64_t seed;       /* of start-up and of the runtime's own streams */
+    uint64_t seed; /* of start-up and of the runtime's own streams */
+    struct faults faults;
     int64_t late_max_ns; /* see ex_opts; 0: time never jumps over who could run */
     int64_t until_ns;    /* 0: no limit */
     uint64_t steps_max;  /* points, or turns */
     bool checks;         /* of the invariants, before every point */
+    bool no_races;       /* data races are not looked for */
     bool no_copy;        /* start-up is done again for every run */
+    /* Of sync: is told of each turn before it; may be NULL. */
+    void (*turn)(void *arg, const struct turn_does *d);
+    void *turn_arg;
+    struct pairs *pairs; /* of sync: which orders were seen; NULL: nobody asks */
 };
 
 enum verdict_kind {
@@ -70,12 +78,16 @@ struct explored {
         char *text;
         size_t size, room;
     } out;
-    char words[4096]; /* of result.text */
+    struct cycle cycle; /* of sync */
+    char words[4096];   /* of result.text */
     bool copied, started;
 };
 
 const char *explored_start_name(enum explored_start s);
 const char *granularity_name(enum granularity g);
+
+/* Why this program cannot be explored by turns; NULL: it can. */
+const char *explored_no_turns(const struct program *p);
 
 bool explored_open(struct failure *f, struct explored *x, const struct explored_opts *o);
 void explored_close(struct explored *x);

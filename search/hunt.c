@@ -7,15 +7,20 @@
 #include <time.h>
 
 #include "sim/base/alloc.h"
+#include "sim/base/dpor.h"
 
-enum { FRAMES_MAX = 1 << 20, LOOK_EVERY = 64 };
+enum { NODES_MAX = 1 << 14, DONES_MAX = 1 << 16 }; /* of dpor: 8 and 5 MB */
+enum { FRAMES_MAX = 1 << 20, LOOK_EVERY = 50000 /* points */ };
 
-static const char *const strategy_names[HUNT_STRATEGIES] = {"time", "random", "pct", "dfs"};
+static const char *const strategy_names[HUNT_STRATEGIES] = {"time", "random", "pct",   "pos",
+                                                            "surw", "dfs",    "delay", "dpor"};
 
 const char *hunt_strategy_name(enum hunt_strategy s)
 {
     return s < HUNT_STRATEGIES ? strategy_names[s] : "?";
 }
+
+bool hunt_is_tree(enum hunt_strategy s) { return s >= HUNT_DFS && s <= HUNT_DPOR; }
 
 int hunt_strategy_parse(const char *name)
 {
@@ -38,7 +43,10 @@ union any_strategy {
     struct strategy s;
     struct strategy_random random;
     struct strategy_pct pct;
+    struct strategy_pos pos;
+    struct strategy_surw surw;
     struct strategy_dfs dfs;
+    struct strategy_dpor dpor;
 };
 
 static struct strategy *strategy_of(union any_strategy *a, const struct hunt_opts *o)
@@ -47,24 +55,49 @@ static struct strategy *strategy_of(union any_strategy *a, const struct hunt_opt
     case HUNT_TIME: return strategy_time();
     case HUNT_RANDOM: strategy_random_init(&a->random, o->seed, 0); break;
     case HUNT_PCT: strategy_pct_init(&a->pct, o->seed, 0, o->depth); break;
+    case HUNT_POS: strategy_pos_init(&a->pos, o->seed, 0); break;
+    case HUNT_SURW: strategy_surw_init(&a->surw, o->seed, 0); break;
     case HUNT_DFS:
+    case HUNT_DELAY:
         strategy_dfs_init(&a->dfs, x_alloc(FRAMES_MAX * sizeof *a->dfs.frames), FRAMES_MAX,
                           o->preemptions);
+        a->dfs.delays = o->strategy == HUNT_DELAY;
+        break;
+    case HUNT_DPOR:
+        strategy_dpor_init(&a->dpor, x_alloc(NODES_MAX * sizeof *a->dpor.nodes), NODES_MAX,
+                           x_alloc(DONES_MAX * sizeof *a->dpor.dones), DONES_MAX);
         break;
     case HUNT_STRATEGIES: break;
     }
     /* Without a limit of their own: the hunt has one. */
-    if (o->strategy == HUNT_RANDOM)
+    if (o->strategy == HUNT_RANDOM) {
         a->random.runs_max = UINT64_MAX;
-    if (o->strategy == HUNT_PCT)
+        a->random.run = o->first_run;
+    }
+    if (o->strategy == HUNT_PCT) {
         a->pct.runs_max = UINT64_MAX;
+        a->pct.run = o->first_run;
+        a->pct.longest = o->longest;
+    }
+    if (o->strategy == HUNT_POS) {
+        a->pos.runs_max = UINT64_MAX;
+        a->pos.run = o->first_run;
+    }
+    if (o->strategy == HUNT_SURW) {
+        a->surw.runs_max = UINT64_MAX;
+        a->surw.run = o->first_run;
+    }
     return &a->s;
 }
 
 static void strategy_free(union any_strategy *a, const struct hunt_opts *o)
 {
-    if (o->strategy == HUNT_DFS)
+    if (o->strategy == HUNT_DPOR) {
+        free(a->dpor.nodes);
+        free(a->dpor.dones);
+    } else if (hunt_is_tree(o->strategy)) {
         free(a->dfs.frames);
+    }
 }
 
 /* ---- the loop ---- */
@@ -82,25 +115,30 @@ static void take_finding(const struct explored *x, bool timed, struct finding *o
         memcpy(out->answers, a, out->count * sizeof *a);
 }
 
-static void count_run(struct hunt_result *r, const struct explored *x)
+static void count_run(struct hunt_result *r, const struct explored *x, bool enough)
 {
     size_t answers;
     (void)ex_answers(&answers);
     r->runs++;
     r->steps += ex_steps();
-    r->cut += x->verdict.kind == VERDICT_NONE;
+    r->redundant += enough;
+    r->cut += x->verdict.kind == VERDICT_NONE && !enough;
     if (answers > r->longest)
         r->longest = answers;
     if ((uint64_t)ex_threads() > r->threads)
         r->threads = (uint64_t)ex_threads();
 }
 
-static bool spent(const struct hunt_opts *o, const struct hunt_result *r, int64_t began)
+static bool spent(const struct hunt_opts *o, const struct hunt_result *r, int64_t began,
+                  uint64_t *next_look)
 {
     if (o->runs_max != 0 && r->runs >= o->runs_max)
         return true;
-    if (r->runs % LOOK_EVERY != 0 || r->runs == 0)
+    if (o->points_max != 0 && r->steps >= o->points_max)
+        return true;
+    if (r->steps < *next_look)
         return false;
+    *next_look = r->steps + LOOK_EVERY;
     return (o->for_ns != 0 && now_ns() - began >= o->for_ns) ||
            (o->look != NULL && o->look(o->arg, r->runs));
 }
@@ -108,15 +146,18 @@ static bool spent(const struct hunt_opts *o, const struct hunt_result *r, int64_
 static void run_all(struct explored *x, struct strategy *s, const struct hunt_opts *o,
                     struct hunt_result *r, int64_t began)
 {
+    uint64_t next_look = LOOK_EVERY;
     r->end = HUNT_EXHAUSTED;
     for (;;) {
-        if (spent(o, r, began)) {
+        if (spent(o, r, began, &next_look)) {
             r->end = HUNT_SPENT;
+            r->stopped = (o->runs_max == 0 || r->runs < o->runs_max) &&
+                         (o->points_max == 0 || r->steps < o->points_max);
             return;
         }
         if (!explored_run(x, s))
             return;
-        count_run(r, x);
+        count_run(r, x, s->enough);
         if (x->verdict.kind == VERDICT_FINDING) {
             r->end = HUNT_FOUND;
             take_finding(x, s->wants_time, &r->finding);
@@ -127,20 +168,38 @@ static void run_all(struct explored *x, struct strategy *s, const struct hunt_op
     }
 }
 
+/* The strategy has nothing left: did it see every schedule, or leave out what a bound forbids? */
+static void judge_tree(const union any_strategy *a, const struct hunt_opts *o,
+                       struct hunt_result *r)
+{
+    if (!hunt_is_tree(o->strategy))
+        return;
+    bool dpor = o->strategy == HUNT_DPOR;
+    if (dpor ? a->dpor.diverged : a->dfs.diverged)
+        r->end = HUNT_DIVERGED;
+    if (r->end == HUNT_EXHAUSTED && (dpor ? a->dpor.pruned : a->dfs.pruned))
+        r->end = HUNT_SPENT;
+    r->bounded = !dpor && a->dfs.bounded;
+}
+
 bool hunt(struct failure *f, const struct hunt_opts *o, struct hunt_result *r)
 {
     static struct explored x;
     union any_strategy a;
     int64_t began = now_ns();
     *r = (struct hunt_result){0};
+    if (o->strategy == HUNT_DPOR && o->world.granularity == GRANULARITY_OP &&
+        o->world.memory != MM_SC) {
+        fail(f, E_USAGE, "strategy dpor: of operations it knows memory sc only, not %s",
+             mm_kind_name(o->world.memory));
+        return false;
+    }
     if (!explored_open(f, &x, &o->world))
         return false;
     struct strategy *s = strategy_of(&a, o);
     run_all(&x, s, o, r, began);
-    if (o->strategy == HUNT_DFS && a.dfs.diverged)
-        r->end = HUNT_DIVERGED;
-    if (o->strategy == HUNT_DFS && r->end == HUNT_EXHAUSTED && a.dfs.pruned)
-        r->end = HUNT_SPENT;
+    judge_tree(&a, o, r);
+    r->actors = o->strategy == HUNT_PCT ? a.pct.actors : 0;
     strategy_free(&a, o);
     r->took_ns = now_ns() - began;
     explored_close(&x);
@@ -164,6 +223,58 @@ bool finding_replay(struct failure *f, const struct finding *x, struct verdict *
         fail(f, E_SCHEDULE, "answer %zu does not fit the question that is asked", s.diverged_at);
     explored_close(&w);
     return !s.diverged;
+}
+
+enum { SHIFT_MAX = 4, NEAR_RUNS = 4000 };
+
+static bool try_answers(struct explored *w, const struct answer *a, size_t count, bool timed)
+{
+    struct strategy_replay s;
+    strategy_replay_init(&s, a, count, /*strict*/ false);
+    s.s.wants_time = timed;
+    return explored_run(w, &s.s) && w->verdict.kind == VERDICT_FINDING;
+}
+
+/* The answers with `shift` more of them at `at`, all 0, or without the -shift that begin there.
+ * Gives how many. */
+static size_t shifted(const struct finding *x, size_t at, int shift, struct answer *out)
+{
+    size_t skip = shift < 0 ? (size_t)-shift : 0, n = 0;
+    for (size_t i = 0; i < at; i++)
+        out[n++] = x->answers[i];
+    for (int i = 0; i < shift; i++)
+        out[n++] = answer_make(CHOICE_TURN, 2, 0);
+    for (size_t i = at + skip; i < x->count; i++)
+        out[n++] = x->answers[i];
+    return n;
+}
+
+static bool try_near(struct explored *w, const struct finding *x)
+{
+    struct answer *a = x_alloc((x->count + SHIFT_MAX) * sizeof *a);
+    bool found = false;
+    int runs = 0;
+    for (int k = 1; k <= SHIFT_MAX && !found; k++)
+        for (size_t at = 0; at < x->count && runs < NEAR_RUNS && !found; at++, runs += 2) {
+            found = try_answers(w, a, shifted(x, at, k, a), x->timed) ||
+                    try_answers(w, a, shifted(x, at, -k, a), x->timed);
+        }
+    free(a);
+    return found;
+}
+
+bool finding_try(struct failure *f, const struct finding *x, bool near, struct finding *out,
+                 bool *found)
+{
+    static struct explored w;
+    *found = false;
+    if (!explored_open(f, &w, &x->world))
+        return false;
+    *found = try_answers(&w, x->answers, x->count, x->timed) || (near && try_near(&w, x));
+    if (*found)
+        take_finding(&w, x->timed, out);
+    explored_close(&w);
+    return true;
 }
 
 void finding_release(struct finding *x)

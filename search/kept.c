@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenarios/faults.h"
 #include "sim/base/fingerprint.h"
 
 /* ---- hashes ---- */
@@ -44,6 +45,60 @@ uint64_t program_hash(const struct program *p)
     return fp_value(&h);
 }
 
+/* The hash of one function, wherever it stands. */
+static uint64_t func_hash(const struct program *p, const struct func *fn)
+{
+    struct fingerprint h;
+    fp_init(&h);
+    for (uint32_t i = fn->entry; i < fn->end; i++) {
+        const struct insn *in = &p->code[i];
+        int64_t d = op_infos[in->op].d == D_TG ? in->d - (int64_t)fn->entry : in->d;
+        fp_mix4(&h, (uint64_t)in->op << 24 | (uint64_t)in->a << 16 | (uint64_t)in->b << 8 | in->c,
+                (uint64_t)d, (uint64_t)in->imm, 0);
+    }
+    return fp_value(&h);
+}
+
+/* "objects 1f0c22aa main 03be66d1 ...": so that it can be said what has changed. As many as there
+ * is room for. */
+static void parts_text(const struct program *p, char *buf, size_t size)
+{
+    struct fingerprint h;
+    fp_init(&h);
+    mix_objects(&h, p);
+    size_t n = (size_t)snprintf(buf, size, "objects %08" PRIx32, (uint32_t)fp_value(&h));
+    for (uint32_t i = 0; i < p->nfuncs; i++) {
+        char one[120];
+        size_t length = (size_t)snprintf(one, sizeof one, " %.80s %08" PRIx32, p->funcs[i].name,
+                                         (uint32_t)func_hash(p, &p->funcs[i]));
+        if (n + length >= size)
+            return;
+        memcpy(buf + n, one, length + 1);
+        n += length;
+    }
+}
+
+/* Names the parts whose hash is another one now; names may hold spaces, hashes end a part. */
+static void say_parts(const char *then, const char *now, char *buf, size_t size)
+{
+    buf[0] = 0;
+    while (*now != 0) {
+        const char *end = now;
+        while (*end != 0 && !(end[0] == ' ' && strspn(end + 1, "0123456789abcdef") == 8 &&
+                              (end[9] == ' ' || end[9] == 0)))
+            end++;
+        if (*end == 0)
+            return;
+        size_t part = (size_t)(end - now) + 9, n = strlen(buf);
+        char text[140];
+        snprintf(text, sizeof text, "%.*s", (int)(part < 130 ? part : 130), now);
+        if (strstr(then, text) == NULL)
+            snprintf(buf + n, size - n, "%s%.*s", n > 0 ? ", " : "", (int)(end - now), now);
+        now += part;
+        now += *now == ' ';
+    }
+}
+
 static uint64_t profile_hash(const struct profile *p)
 {
     struct fingerprint h;
@@ -55,7 +110,7 @@ static uint64_t profile_hash(const struct profile *p)
     return fp_value(&h);
 }
 
-/* Where the model has its operations: another one asks other questions. */
+/* Of all sites of the model: one with other atomic operations asks other questions. */
 static uint64_t model_hash(void)
 {
     struct fingerprint h;
@@ -64,7 +119,7 @@ static uint64_t model_hash(void)
     for (uint32_t id = 1; id <= n; id++) {
         const struct ex_site *s = site_get(id);
         mix_text(&h, s->func);
-        fp_mix2(&h, s->line, s->op);
+        fp_mix2(&h, s->line, s->verb);
     }
     return fp_value(&h);
 }
@@ -131,6 +186,9 @@ int finding_save(struct failure *f, const struct finding *x, const char *path, s
     char text[40];
     put(&w, "scenario", path);
     put_hash(&w, "program", program_hash(&o->scenario->program));
+    char parts[SCHEDULE_VALUE_MAX + 1];
+    parts_text(&o->scenario->program, parts, sizeof parts);
+    put(&w, "parts", parts);
     snprintf(text, sizeof text, "go1.%d", o->profile.release);
     put(&w, "profile", text);
     put_rules(&w, &o->profile);
@@ -142,6 +200,10 @@ int finding_save(struct failure *f, const struct finding *x, const char *path, s
     put(&w, "memory", mm_kind_name(o->memory));
     put(&w, "start", explored_start_name(o->start));
     put_number(&w, "seed", o->seed);
+    char faults[600];
+    faults_text(&o->faults, faults, sizeof faults);
+    if (faults[0] != 0)
+        put(&w, "faults", faults);
     put_number(&w, "late-ns", (uint64_t)o->late_max_ns);
     put_number(&w, "until-ns", (uint64_t)o->until_ns);
     put_number(&w, "steps-max", o->steps_max);
@@ -235,17 +297,34 @@ static void read_profile(struct reader *r, struct profile *p)
     }
 }
 
-/* What has to be as it was. */
-static void compare(struct reader *r, const char *key, uint64_t now, const char *what)
+/* A number that has to be as it was. */
+static void compare(struct reader *r, const char *key, uint64_t now, const char *what,
+                    const char *differs)
 {
     uint64_t then = number(r, key, 16);
     if (r->ok && then != now) {
         fail(r->f, E_SCHEDULE,
-             "%s: the schedule was made with %016" PRIx64 ", this is %016" PRIx64
+             "%s (%s): the schedule was made with %016" PRIx64 ", this is %016" PRIx64
              "; its answers mean something else here (--anyway tries them)",
-             what, then, now);
+             what, differs, then, now);
         r->ok = false;
     }
+}
+
+/* In words what differs, as far as the schedule says. */
+static void compare_all(struct reader *r, const struct program *program, const struct profile *p)
+{
+    char now[SCHEDULE_VALUE_MAX + 1], parts[200], versions[120];
+    const char *then = schedule_get(r->s, "parts"), *made_by = schedule_get(r->s, "simulator");
+    parts_text(program, now, sizeof now);
+    say_parts(then != NULL ? then : "", now, parts, sizeof parts);
+    if (then == NULL || parts[0] == 0)
+        snprintf(parts, sizeof parts, "something of it");
+    snprintf(versions, sizeof versions, "made by %.40s, this is " GMPSIM_VERSION,
+             made_by != NULL ? made_by : "an unknown version");
+    compare(r, "program", program_hash(program), "the program has changed", parts);
+    compare(r, "rules", profile_hash(p), "the profile has changed", versions);
+    compare(r, "model", model_hash(), "the simulator has changed", versions);
 }
 
 static void read_world(struct reader *r, struct explored_opts *o)
@@ -255,6 +334,9 @@ static void read_world(struct reader *r, struct explored_opts *o)
     o->memory = (enum mm_kind)name_index(r, "memory", memory_name, MM_KINDS);
     o->start = (enum explored_start)name_index(r, "start", start_name, START_KINDS);
     o->seed = number(r, "seed", 10);
+    const char *faults = schedule_get(r->s, "faults");
+    if (faults != NULL && r->ok)
+        r->ok = faults_add(r->f, &o->faults, faults);
     o->late_max_ns = (int64_t)number(r, "late-ns", 10);
     o->until_ns = (int64_t)number(r, "until-ns", 10);
     o->steps_max = number(r, "steps-max", 10);
@@ -271,11 +353,8 @@ bool finding_load(struct failure *f, const struct schedule *in, const struct sce
     *x = (struct finding){.world.scenario = s};
     read_profile(&r, &x->world.profile);
     read_world(&r, &x->world);
-    if (!anyway) {
-        compare(&r, "program", program_hash(&s->program), "the program has changed");
-        compare(&r, "rules", profile_hash(&x->world.profile), "the profile has changed");
-        compare(&r, "model", model_hash(), "the simulator has changed");
-    }
+    if (!anyway)
+        compare_all(&r, &s->program, &x->world.profile);
     x->fingerprint = number(&r, "fingerprint", 16);
     x->timed = number(&r, "timed", 10) != 0;
     snprintf(x->verdict.what, sizeof x->verdict.what, "%.39s", need(&r, "verdict"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shrinking: answers become 0 in ever smaller pieces, from the end (what comes late depends on
- * what comes early), as long as the run still ends with the same verdict. After each success the
- * list is what that run really answered. */
+/* Answers become 0 in ever smaller pieces, from the end (what comes late depends on what comes
+ * early), as long as the run still ends with the same verdict and is smaller. After each success
+ * the list is what that run really answered. */
 #include "search/shrink.h"
 
 #include <stdlib.h>
@@ -9,9 +9,22 @@
 
 #include "sim/base/alloc.h"
 
+enum { ACTORS_MAX = 1024 };
+
+/* What is known of a run besides its answers. */
+struct seen {
+    struct shrink_weight weight;
+    bool *preempts; /* which answers are preemptions */
+    size_t room;
+    uint32_t actors[ACTORS_MAX];
+};
+
 struct shrinker {
+    struct strategy s; /* answers as `inner`, and looks on */
+    struct strategy_replay inner;
     struct explored w;
     struct finding *best;
+    struct seen now, of_best;
     struct answer *trial;
     size_t room;
     uint64_t runs, runs_max;
@@ -24,27 +37,79 @@ size_t answers_that_matter(const struct answer *a, size_t count)
     return count;
 }
 
-static size_t count_choices(const struct finding *x)
+static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+
+int shrink_compare(const struct shrink_weight *a, const struct shrink_weight *b)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < x->count; i++)
-        n += answer_pick(x->answers[i]) != 0;
-    return n;
+    int c = compare(a->preemptions, b->preemptions);
+    if (c == 0)
+        c = compare(a->actors, b->actors);
+    if (c == 0)
+        c = compare(a->choices, b->choices);
+    return c != 0 ? c : compare(a->steps, b->steps);
 }
 
-static size_t count_switches(const struct finding *x)
+/* ---- looking on ---- */
+
+static bool look_begin(struct strategy *s)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < x->count; i++)
-        n += answer_pick(x->answers[i]) != 0 && answer_kind(x->answers[i]) <= CHOICE_FLUSH;
-    return n;
+    struct shrinker *k = (struct shrinker *)s;
+    k->now.weight = (struct shrink_weight){0};
+    return k->inner.s.begin(&k->inner.s);
 }
+
+static uint32_t look_pick(struct strategy *s, const struct choice *c)
+{
+    struct shrinker *k = (struct shrinker *)s;
+    struct seen *n = &k->now;
+    size_t at;
+    uint32_t pick = k->inner.s.pick(&k->inner.s, c);
+    bool preempts = c->preempts && pick != 0 && pick < c->threads;
+    (void)ex_answers(&at);
+    if (at >= n->room) {
+        n->room = at * 2 + 256;
+        n->preempts = x_grow(n->preempts, n->room * sizeof *n->preempts);
+    }
+    n->preempts[at] = preempts;
+    n->weight.preemptions += preempts;
+    return pick;
+}
+
+static void look_end(struct strategy *s, bool complete)
+{
+    struct shrinker *k = (struct shrinker *)s;
+    k->inner.s.end(&k->inner.s, complete);
+}
+
+static void look_turn(void *arg, const struct turn_does *d)
+{
+    struct seen *n = &((struct shrinker *)arg)->now;
+    for (size_t i = 0; i < n->weight.actors; i++)
+        if (n->actors[i] == d->goid)
+            return;
+    if (n->weight.actors < ACTORS_MAX)
+        n->actors[n->weight.actors++] = d->goid;
+}
+
+static void weigh(struct shrinker *s)
+{
+    size_t n;
+    const struct answer *a = ex_answers(&n);
+    for (size_t i = 0; i < n; i++)
+        s->now.weight.choices += answer_pick(a[i]) != 0;
+    s->now.weight.steps = ex_steps();
+    if (s->w.o.granularity == GRANULARITY_OP)
+        s->now.weight.actors = (size_t)ex_threads();
+}
+
+/* ---- trying ---- */
 
 static void keep(struct shrinker *s)
 {
     size_t n;
     const struct answer *a = ex_answers(&n);
     struct finding *x = s->best;
+    struct seen was = s->of_best;
     x->answers = x_grow(x->answers, n * sizeof *a + 1);
     if (n > 0)
         memcpy(x->answers, a, n * sizeof *a);
@@ -52,19 +117,26 @@ static void keep(struct shrinker *s)
     x->verdict = s->w.verdict;
     x->fingerprint = ex_fingerprint();
     x->steps = ex_steps();
+    s->of_best = s->now;
+    s->now.preempts = was.preempts; /* its memory */
+    s->now.room = was.room;
 }
 
 static bool spent(const struct shrinker *s) { return s->runs >= s->runs_max; }
 
-/* Runs the first n answers of the trial, and zeros after them. */
-static bool still_fails(struct shrinker *s, size_t n)
+/* Runs the first n answers, and zeros after them. */
+static bool still_fails(struct shrinker *s, const struct answer *answers, size_t n)
 {
-    struct strategy_replay r;
     s->runs++;
-    strategy_replay_init(&r, s->trial, n, /*strict*/ false);
-    r.s.wants_time = s->best->timed;
-    if (!explored_run(&s->w, &r.s))
+    strategy_replay_init(&s->inner, answers, n, /*strict*/ false);
+    s->s = (struct strategy){.name = "shrink",
+                             .wants_time = s->best->timed,
+                             .begin = look_begin,
+                             .pick = look_pick,
+                             .end = look_end};
+    if (!explored_run(&s->w, &s->s))
         return false;
+    weigh(s);
     return s->w.verdict.kind == VERDICT_FINDING &&
            strcmp(s->w.verdict.what, s->best->verdict.what) == 0;
 }
@@ -81,77 +153,134 @@ static void copy_best(struct shrinker *s)
 
 static struct answer zero(struct answer a) { return answer_make(answer_kind(a), answer_n(a), 0); }
 
-/* Is the run that was just made smaller? Fewer choices; of as many, fewer steps. */
-static bool smaller(const struct shrinker *s, size_t choices)
-{
-    size_t n, now = 0;
-    const struct answer *a = ex_answers(&n);
-    for (size_t i = 0; i < n; i++)
-        now += answer_pick(a[i]) != 0;
-    return now < choices || (now == choices && ex_steps() < s->best->steps);
-}
-
-/* Zeros in [from, to). True: that did it. */
-static bool try_zeros(struct shrinker *s, size_t from, size_t to)
+/* Zeros in [from, to), or in place of the preemptions there. True: that did it. */
+static bool try_zeros(struct shrinker *s, size_t from, size_t to, bool preemptions)
 {
     bool any = false;
     copy_best(s);
     for (size_t i = from; i < to; i++) {
+        if (preemptions && !s->of_best.preempts[i])
+            continue;
         any |= answer_pick(s->trial[i]) != 0;
         s->trial[i] = zero(s->trial[i]);
     }
-    size_t choices = count_choices(s->best);
-    if (!any || !still_fails(s, s->best->count) || !smaller(s, choices))
+    if (!any || !still_fails(s, s->trial, s->best->count) ||
+        shrink_compare(&s->now.weight, &s->of_best.weight) >= 0)
         return false;
     keep(s);
     return true;
 }
 
 /* One pass in pieces of this size. True: something was gained. */
-static bool pass(struct shrinker *s, size_t piece)
+static bool pass(struct shrinker *s, size_t piece, bool preemptions)
 {
     bool gained = false;
     for (size_t to = answers_that_matter(s->best->answers, s->best->count); to > 0 && !spent(s);) {
         if (to > s->best->count)
             to = s->best->count;
         size_t from = to > piece ? to - piece : 0;
-        gained |= try_zeros(s, from, to);
+        gained |= try_zeros(s, from, to, preemptions);
         to = from;
     }
     return gained;
 }
 
-static void make_small(struct shrinker *s, struct shrink_result *r)
+static void in_pieces(struct shrinker *s, bool preemptions)
 {
     size_t piece = answers_that_matter(s->best->answers, s->best->count);
     for (; piece > 1 && !spent(s); piece = (piece + 1) / 2)
-        while (pass(s, piece) && !spent(s))
+        while (pass(s, piece, preemptions) && !spent(s))
             ;
-    while (!spent(s) && pass(s, 1))
+    while (!spent(s) && pass(s, 1, preemptions))
         ;
+}
+
+/* The last pass over all answers one by one gains nothing: that is the check. */
+static void make_small(struct shrinker *s, struct shrink_result *r)
+{
+    in_pieces(s, true);
+    in_pieces(s, false);
     r->minimal = !spent(s);
+}
+
+/* The finding as it is, to know what it weighs. */
+static bool run_best(struct failure *f, struct shrinker *s)
+{
+    if (!still_fails(s, s->best->answers, s->best->count)) {
+        fail(f, E_SCHEDULE, "the finding does not repeat: %s", s->w.verdict.what);
+        return false;
+    }
+    keep(s);
+    return true;
+}
+
+/* ---- with fewer preemptions altogether ---- */
+
+enum { FEWER_RUNS = 2000 };
+
+/* Zeros alone do not move a switch to where it would be none; a search with a bound does. */
+static bool find_fewer(struct failure *f, struct shrinker *s, size_t preemptions)
+{
+    struct hunt_opts o = {.world = s->best->world,
+                          .strategy = HUNT_DFS,
+                          .preemptions = (uint32_t)preemptions,
+                          .runs_max = FEWER_RUNS};
+    struct hunt_result r;
+    if (!hunt(f, &o, &r))
+        return false;
+    s->runs += r.runs;
+    bool same = r.end == HUNT_FOUND && strcmp(r.finding.verdict.what, s->best->verdict.what) == 0;
+    if (same) {
+        free(s->best->answers);
+        *s->best = r.finding;
+    } else if (r.end == HUNT_FOUND) {
+        finding_release(&r.finding);
+    }
+    return same;
+}
+
+/* By turns, where a bound of a few preemptions is soon exhausted. */
+static void fewest(struct failure *f, struct shrinker *s)
+{
+    if (s->best->world.granularity != GRANULARITY_SYNC)
+        return;
+    for (size_t k = 0; k < s->of_best.weight.preemptions && !spent(s); k++)
+        if (find_fewer(f, s, k))
+            return;
+}
+
+static void release(struct shrinker *s)
+{
+    explored_close(&s->w);
+    free(s->trial);
+    free(s->now.preempts);
+    free(s->of_best.preempts);
 }
 
 bool shrink(struct failure *f, struct finding *x, uint64_t runs_max, struct shrink_result *r)
 {
     static struct shrinker s;
+    struct explored_opts o = x->world;
     memset(&s, 0, sizeof s);
     s.best = x;
     s.runs_max = runs_max;
-    *r = (struct shrink_result){.answers_before = answers_that_matter(x->answers, x->count),
-                                .choices_before = count_choices(x),
-                                .switches_before = count_switches(x),
-                                .steps_before = x->steps};
-    if (!explored_open(f, &s.w, &x->world))
+    *r = (struct shrink_result){.answers_before = answers_that_matter(x->answers, x->count)};
+    o.turn = look_turn;
+    o.turn_arg = &s;
+    if (!explored_open(f, &s.w, &o))
         return false;
-    make_small(&s, r);
+    bool ok = run_best(f, &s);
+    r->before = s.of_best.weight;
     explored_close(&s.w);
-    free(s.trial);
+    if (ok)
+        fewest(f, &s);
+    ok = ok && explored_open(f, &s.w, &o) && run_best(f, &s);
+    if (ok)
+        make_small(&s, r);
     x->count = answers_that_matter(x->answers, x->count);
     r->answers = x->count;
-    r->choices = count_choices(x);
-    r->switches = count_switches(x);
-    r->steps = x->steps;
+    r->after = s.of_best.weight;
     r->runs = s.runs;
-    return true;
+    release(&s);
+    return ok;
 }

@@ -165,6 +165,88 @@ static bool read_entry(struct reader *r, const struct member *entry, const char 
     return have_source || fail_at(r, entry->key, "%s: its source is missing", entry->item->string);
 }
 
+/* ---- noise: eleven quantiles ---- */
+
+static const char *array_next(const struct reader *r, const char *p)
+{
+    return skip_space(r, skip_value(r, p) + 1);
+}
+
+static bool read_quantiles(struct reader *r, const struct member *m, uint32_t *out)
+{
+    if (!cJSON_IsArray(m->item) || cJSON_GetArraySize(m->item) != NOISE_QUANTILES)
+        return fail_at(r, m->value,
+                       "%s: want eleven numbers: 0, 1, 5, 10, 25, 50, 75, 90, 95, 99 "
+                       "and 100 %%",
+                       m->item->string);
+    struct member one = {.item = m->item->child, .value = skip_space(r, m->value + 1)};
+    for (int i = 0; i < NOISE_QUANTILES; i++) {
+        cJSON named = *one.item;
+        named.string = m->item->string;
+        if (!read_ps(r, &(struct member){.item = &named, .value = one.value}, &out[i]))
+            return false;
+        if (i > 0 && out[i] < out[i - 1])
+            return fail_at(r, one.value, "%s: a quantile is not below the one before",
+                           m->item->string);
+        one.item = one.item->next;
+        one.value = array_next(r, one.value);
+    }
+    return true;
+}
+
+/* {"permille": [...], "source": "..."}, "ps" for a time of its own. */
+static bool read_noise_entry(struct reader *r, const struct member *entry, enum cost_noise kind,
+                             uint32_t *out)
+{
+    const char *key = cost_noise_of(kind) == COST_COUNT ? "ps" : "permille";
+    bool have_numbers = false, have_source = false;
+    struct member m;
+
+    if (!cJSON_IsObject(entry->item))
+        return fail_at(r, entry->value, "%s: want an object with numbers and a source",
+                       entry->item->string);
+    EACH_MEMBER(r, m, entry->item, entry->value)
+    {
+        bool numbers = strcmp(m.item->string, key) == 0;
+        bool *have = numbers ? &have_numbers : &have_source;
+
+        if (!numbers && strcmp(m.item->string, "source") != 0)
+            return fail_at(r, m.key, "unknown key \"%s\"", m.item->string);
+        if (*have)
+            return fail_at(r, m.key, "\"%s\" appears twice", m.item->string);
+        *have = true;
+        if (numbers ? !read_quantiles(r, &m, out) : !read_source(r, &m))
+            return false;
+    }
+    if (!have_numbers)
+        return fail_at(r, entry->key, "\"%s\" is missing here", key);
+    return have_source || fail_at(r, entry->key, "%s: its source is missing", entry->item->string);
+}
+
+static bool read_noise(struct reader *r, const struct member *at, struct costs *c)
+{
+    bool have[NOISE_COUNT] = {false};
+    struct member m;
+
+    if (!cJSON_IsObject(at->item))
+        return fail_at(r, at->value, "%s: want an object", at->item->string);
+    EACH_MEMBER(r, m, at->item, at->value)
+    {
+        int i = 0;
+
+        while (i < NOISE_COUNT && strcmp(cost_noise_name((enum cost_noise)i), m.item->string) != 0)
+            i++;
+        if (i == NOISE_COUNT)
+            return fail_at(r, m.key, "unknown name \"%s\"", m.item->string);
+        if (have[i])
+            return fail_at(r, m.key, "\"%s\" appears twice", m.item->string);
+        have[i] = true;
+        if (!read_noise_entry(r, &m, (enum cost_noise)i, c->noise[i]))
+            return false;
+    }
+    return true; /* what is not here is as in the built-in table */
+}
+
 /* ---- lists of entries ---- */
 
 /* A list: its names, and where the numbers of each go. */
@@ -256,10 +338,11 @@ enum top {
     TOP_PORTS,
     TOP_COSTS,
     TOP_WORK,
+    TOP_NOISE,
     TOP_COUNT
 };
 static const char *const tops[TOP_COUNT] = {"version", "name",  "unit", "inherits",
-                                            "ports",   "costs", "work"};
+                                            "ports",   "costs", "work", "noise"};
 
 static bool want_text(struct reader *r, const struct member *m, const char *text)
 {
@@ -300,6 +383,7 @@ static bool read_top(struct reader *r, const struct member *m, enum top top, str
         return read_list(r, m, &(struct list){"costs", kind_name, COST_COUNT, NULL, c->kind});
     case TOP_WORK:
         return read_list(r, m, &(struct list){"work", work_name, W_COUNT, NULL, c->work});
+    case TOP_NOISE: return read_noise(r, m, c);
     case TOP_COUNT: break;
     }
     return false;
@@ -364,7 +448,7 @@ static bool read_tree(struct reader *r, const cJSON *root, struct cost_table *t)
             return false;
     }
     for (uint32_t i = 0; i < TOP_COUNT; i++)
-        if (!have[i] && i != TOP_INHERITS && !(r->inherits && i >= TOP_PORTS))
+        if (!have[i] && i != TOP_INHERITS && i != TOP_NOISE && !(r->inherits && i >= TOP_PORTS))
             return fail_at(r, start, "\"%s\" is missing", tops[i]);
     return true;
 }

@@ -5,46 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/analysis.h"
 #include "sim/base/alloc.h"
-#include "sim/base/event_get.h"
 
 enum { NONE = -1, NS = 1000, END_AT_ONCE = 65536 };
 
-/* ---- goroutine states ---- */
-
-enum { G_NOTEXIST, G_RUNNABLE, G_RUNNING, G_WAITING, G_SYSCALL };
-
-struct recorded_g {
-    struct chain chain;
-    int64_t born; /* ns */
-    uint32_t group, parent;
-    uint16_t p; /* of the latest record */
-};
-
-/* Reasons: Go's wait reasons by their number, 0 is none; and these. */
-enum {
-#define WAITREASON(name, text) WHY_##name,
-#include "model/waitreason.def"
-#undef WAITREASON
-    WHY_GOSCHED,
-    WHY_PREEMPTED
-};
-
-const char *recorder_reason(int code)
+/* Who did it, in one number that a view takes apart: the P, above it the M and the goroutine. */
+static int64_t source(uint16_t p, uint16_t m, int64_t g)
 {
-    static const char *const texts[] = {
-#define WAITREASON(name, text) text,
-#include "model/waitreason.def"
-#undef WAITREASON
-        "gosched", "preempted"};
-    return code >= 0 && (size_t)code < sizeof texts / sizeof *texts ? texts[code] : NULL;
-}
-
-/* A view takes it apart: the P, above it the M and the goroutine that did it. */
-static int64_t source(const struct event_rec *e, uint32_t g)
-{
-    return (int64_t)((uint64_t)g << 32 | (uint64_t)e->m << 16 | e->p);
+    return (int64_t)((uint64_t)g << 32 | (uint64_t)m << 16 | p);
 }
 
 static void text(sqlite3_context *ctx, const char *s)
@@ -53,22 +21,14 @@ static void text(sqlite3_context *ctx, const char *s)
         sqlite3_result_text(ctx, s, -1, SQLITE_STATIC);
 }
 
-/* An id that may be missing: NULL then. */
-static void id(sqlite3_context *ctx, uint32_t v, uint32_t none)
+static int64_t goid(const struct recorder *r, uint32_t g)
 {
-    if (v != none)
-        sqlite3_result_int64(ctx, v);
+    return (int64_t)names_goid(&r->names, g);
 }
 
 /* ---- chains ---- */
 
-/* hows: the number in the lowest 3 bits; from bit 4 on 12 bits for each: the state before, the one
- * after, the reason. */
-enum { HOW_AT = 4, HOW_BITS = 12, TO_AT = 3, WHY_AT = 6, COUNT_MASK = 7 };
-_Static_assert(WHY_PREEMPTED < 1 << (HOW_BITS - WHY_AT), "a reason has 6 bits");
-_Static_assert(HOW_AT + HOW_BITS * CHAIN_LENGTH < 63, "and all fit");
-
-/* As it is stored. */
+/* A chain as it is stored. */
 struct chain_row {
     int64_t id, hows, end;
     int64_t duration[CHAIN_LENGTH], source[CHAIN_LENGTH];
@@ -83,7 +43,7 @@ static void chain_column(sqlite3_context *ctx, const void *row, int column, void
         sqlite3_result_int64(ctx, values[column]);
 }
 
-static void chain_end(struct rows *rows, uint32_t id, struct chain *c)
+static void chain_end(struct rows *rows, int64_t id, struct chain *c)
 {
     if ((c->hows & COUNT_MASK) == 0)
         return;
@@ -94,13 +54,13 @@ static void chain_end(struct rows *rows, uint32_t id, struct chain *c)
     c->hows = 0;
 }
 
-static void chain_add(struct rows *rows, uint32_t id, struct chain *c, const struct event_rec *e,
-                      int to, int why, uint32_t src_g)
+/* The chain's goroutine or P is in state `to` from now on. */
+static void chain_add(struct rows *rows, int64_t id, struct chain *c, int64_t now, int to, int why,
+                      int64_t src)
 {
-    int64_t now = (int64_t)(e->time / NS), n = c->hows & COUNT_MASK;
-    int64_t how = c->state | to << TO_AT | why << WHY_AT;
+    int64_t n = c->hows & COUNT_MASK, how = c->state | to << TO_AT | why << WHY_AT;
     c->duration[n] = now - c->since;
-    c->source[n] = source(e, src_g);
+    c->source[n] = src;
     c->hows = (c->hows | how << (HOW_AT + HOW_BITS * n)) + 1;
     c->since = now;
     c->state = (uint8_t)to;
@@ -108,20 +68,11 @@ static void chain_add(struct rows *rows, uint32_t id, struct chain *c, const str
         chain_end(rows, id, c);
 }
 
-static void g_move(struct recorder *r, const struct event_rec *e, int to, uint16_t why,
-                   uint32_t src_g)
-{
-    struct recorded_g *s = gtable_find(&r->gs, e->g);
-    if (s == NULL)
-        return;
-    chain_add(&r->g_rows, e->g, &s->chain, e, to, why, src_g);
-    s->p = e->p;
-}
-
 /* ---- goroutines ---- */
 
 struct goroutine_row {
-    uint32_t g, group, parent;
+    int64_t g, parent;
+    uint32_t group;
     int64_t created, ended;
 };
 
@@ -131,8 +82,11 @@ static void goroutine_column(sqlite3_context *ctx, const void *row, int column, 
     const struct recorder *rec = arg;
     switch (column) {
     case 0: sqlite3_result_int64(ctx, r->g); break;
-    case 1: text(ctx, analysis_group_name(rec->program, r->group)); break;
-    case 2: id(ctx, r->parent, EVENT_NO_G); break;
+    case 1: text(ctx, rec->names.group(rec->names.of, r->group)); break;
+    case 2:
+        if (r->parent != EVENT_NO_G)
+            sqlite3_result_int64(ctx, r->parent);
+        break;
     case 3: sqlite3_result_int64(ctx, r->created); break;
     case 4:
         if (r->ended != NONE)
@@ -142,69 +96,70 @@ static void goroutine_column(sqlite3_context *ctx, const void *row, int column, 
     }
 }
 
-static void goroutine(struct recorder *r, uint32_t goid, const struct recorded_g *s, int64_t ended)
+static void goroutine(struct recorder *r, uint32_t id, const struct tr_g *g, int64_t ended)
 {
     struct goroutine_row *row = rows_add(&r->goroutines);
-    *row = (struct goroutine_row){
-        .g = goid, .group = s->group, .parent = s->parent, .created = s->born, .ended = ended};
+    *row = (struct goroutine_row){.g = goid(r, id),
+                                  .group = g->group,
+                                  .parent = goid(r, g->parent),
+                                  .created = (int64_t)(g->born / NS),
+                                  .ended = ended};
 }
 
-static void g_create(struct recorder *r, const struct event_rec *e)
+static const uint8_t g_codes[GS_STATES] = {[GS_NOTEXIST] = G_NOTEXIST,
+                                           [GS_RUNNABLE] = G_RUNNABLE,
+                                           [GS_RUNNING] = G_RUNNING,
+                                           [GS_WAITING] = G_WAITING,
+                                           [GS_SYSCALL] = G_SYSCALL};
+
+/* A trace has reasons of its own, which come one by one. */
+static uint8_t why_of(struct recorder *r, uint16_t reason)
 {
-    struct recorded_g *s = gtable_put(&r->gs, e->g);
-    int64_t now = (int64_t)(e->time / NS);
-    *s = (struct recorded_g){.chain = {.since = now, .state = G_NOTEXIST},
-                             .born = now,
-                             .group = analysis_group(r->program, e),
-                             .parent = get_g_create(e).parent.id,
-                             .p = EVENT_NO_P};
-    g_move(r, e, get_g_create(e).kind == EV_born_coroutine ? G_WAITING : G_RUNNABLE, WHY_Zero,
-           get_g_create(e).parent.id);
+    if (reason > WHY_MASK)
+        return 0;
+    for (; r->nwhy <= reason; r->nwhy++)
+        r->why[r->nwhy] = codes_of(r->db, tr_reason(r->t, r->nwhy));
+    return r->why[reason];
 }
 
-static void g_exit(struct recorder *r, const struct event_rec *e)
+static void g_changes(void *arg, uint32_t id, struct tr_g *g, const struct g_now *next,
+                      uint64_t time)
 {
-    g_move(r, e, G_NOTEXIST, WHY_Zero, EVENT_NO_G);
-    struct recorded_g *s = gtable_find(&r->gs, e->g);
-    if (s == NULL)
+    struct recorder *r = arg;
+    struct chain *c = (struct chain *)(void *)(g->extra + r->extra_at);
+    int64_t known = goid(r, id);
+    int64_t now = (int64_t)(time / NS);
+    if (g->now.state == GS_NOTEXIST)
+        *c = (struct chain){.since = now, .state = G_NOTEXIST};
+    if (next != NULL)
+        chain_add(&r->g_rows, known, c, now, g_codes[next->state], why_of(r, next->reason),
+                  source(next->p, next->m, goid(r, next->by)));
+    else if (now > c->since)
+        chain_add(&r->g_rows, known, c, now, G_OPEN, 0, source(TR_NONE, TR_NONE, EVENT_NO_G));
+    if (next != NULL && next->state != GS_NOTEXIST)
         return;
-    chain_end(&r->g_rows, e->g, &s->chain);
-    goroutine(r, e->g, s, (int64_t)(e->time / NS));
-    gtable_take(&r->gs, e->g);
+    chain_end(&r->g_rows, known, c);
+    goroutine(r, id, g, next != NULL ? now : NONE);
 }
 
 /* ---- Ps ---- */
 
-enum { P_IDLE, P_RUNNING, P_SYSCALL };
-
-static struct chain *p_of(struct recorder *r, size_t p)
+static struct recorded_p *p_of(struct recorder *r, uint16_t id)
 {
-    if (p >= r->nps) {
-        r->ps = x_grow(r->ps, (p + 1) * sizeof *r->ps);
-        r->stalls = x_grow(r->stalls, (p + 1) * sizeof *r->stalls);
-        for (size_t i = r->nps; i <= p; i++) {
-            r->ps[i] = (struct chain){.state = P_IDLE};
-            r->stalls[i] = (struct stall){.open = false};
-        }
-        r->nps = p + 1;
+    if (id >= r->nps) {
+        r->ps = x_grow(r->ps, ((size_t)id + 1) * sizeof *r->ps);
+        for (size_t i = r->nps; i <= id; i++)
+            r->ps[i] = (struct recorded_p){.chain.state = P_IDLE, .stall = PC_COUNT};
+        r->nps = (size_t)id + 1;
     }
-    return &r->ps[p];
+    return &r->ps[id];
 }
 
-static void p_move(struct recorder *r, const struct event_rec *e, size_t p, int to)
+static uint8_t p_code(const struct p_now *p)
 {
-    if (p == EVENT_NO_P)
-        return;
-    struct chain *c = p_of(r, p);
-    if (c->state != to)
-        chain_add(&r->p_rows, (uint32_t)p, c, e, to, 0, e->g);
-}
-
-/* From 1.26 on the record names the goroutine in the system call, not the P. */
-static size_t retaken_p(const struct recorder *r, const struct event_rec *e)
-{
-    (void)r;
-    return get_p_retake(e).of_p.id;
+    if (p->doing <= PD_IDLE)
+        return P_IDLE;
+    return p->doing == PD_SYSCALL ? P_SYSCALL : P_RUNNING;
 }
 
 /* ---- Ps without a CPU ---- */
@@ -230,38 +185,43 @@ static void stall_column(sqlite3_context *ctx, const void *row, int column, void
     }
 }
 
-static void stall_end(struct recorder *r, size_t p, int64_t end)
+static void stall_is(struct recorder *r, uint16_t id, struct recorded_p *p, uint8_t is, int64_t now)
 {
-    struct stall *s = p < r->nps ? &r->stalls[p] : NULL;
-    if (s == NULL || !s->open)
+    if (is != PC_THROTTLED && is != PC_NOCPU)
+        is = PC_COUNT;
+    if (is == p->stall)
         return;
-    s->open = false;
-    if (s->since == end)
-        return;
-    struct stall_row *row = rows_add(&r->stall_rows);
-    *row = (struct stall_row){
-        .p = (int64_t)p, .begin = s->since, .end = end, .throttled = s->throttled};
+    if (p->stall != PC_COUNT && now > p->stall_since) {
+        struct stall_row *row = rows_add(&r->stall_rows);
+        *row = (struct stall_row){
+            .p = id, .begin = p->stall_since, .end = now, .throttled = p->stall == PC_THROTTLED};
+    }
+    p->stall = is;
+    p->stall_since = now;
 }
 
-/* What ends one stall may begin the next: throttled no more, but there is no CPU yet. */
-static void stall(struct recorder *r, const struct event_rec *e, bool open, bool throttled)
+static void p_changes(void *arg, uint16_t id, const struct p_now *now, const struct p_now *next,
+                      uint64_t time)
 {
-    if (e->p == EVENT_NO_P)
-        return;
-    int64_t now = (int64_t)(e->time / NS);
-    p_of(r, e->p);
-    struct stall *s = &r->stalls[e->p];
-    if (!s->open && e->type == EV_HOST_ON_CPU && e->a > 0)
-        *s = (struct stall){.since = now - (int64_t)e->a, .open = true};
-    stall_end(r, e->p, now);
-    *s = (struct stall){.since = now, .open = open, .throttled = throttled};
+    struct recorder *r = arg;
+    struct recorded_p *p = p_of(r, id);
+    int64_t ns = (int64_t)(time / NS);
+    (void)now;
+    stall_is(r, id, p, next != NULL ? (uint8_t)p_class_of(next) : PC_COUNT, ns);
+    int to = next != NULL ? p_code(next) : P_OPEN;
+    if (to != p->chain.state)
+        chain_add(&r->p_rows, id, &p->chain, ns, to, 0,
+                  next != NULL ? source(id, next->m, goid(r, next->g))
+                               : source(id, TR_NONE, EVENT_NO_G));
+    if (next == NULL)
+        chain_end(&r->p_rows, id, &p->chain);
 }
 
 /* ---- spans ---- */
 
 struct span_row {
-    int64_t key, begin, end;
-    uint32_t span, g;
+    int64_t key, begin, end, g;
+    uint32_t span;
 };
 
 static void span_column(sqlite3_context *ctx, const void *row, int column, void *arg)
@@ -269,7 +229,7 @@ static void span_column(sqlite3_context *ctx, const void *row, int column, void 
     const struct span_row *r = row;
     const struct recorder *rec = arg;
     switch (column) {
-    case 0: text(ctx, rec->program->spans[r->span]); break;
+    case 0: text(ctx, rec->names.span(rec->names.of, r->span)); break;
     case 1: sqlite3_result_int64(ctx, r->key); break;
     case 2: sqlite3_result_int64(ctx, r->g); break;
     case 3: sqlite3_result_int64(ctx, r->begin); break;
@@ -278,142 +238,203 @@ static void span_column(sqlite3_context *ctx, const void *row, int column, void 
     }
 }
 
-/* c = 1: the second record of a span that began earlier, at time a. */
-static void span_begin(struct recorder *r, const struct event_rec *e)
+static void span_ends(void *arg, const struct tr_span *s, uint32_t by, uint64_t time, bool open)
 {
-    if (e->b >= r->program->nspans)
-        return;
-    map_put(&r->spans, e->a, e->b)->at = r->span_since != 0 ? r->span_since - 1 : e->time / NS;
-    r->span_since = 0;
-}
-
-static void span_end(struct recorder *r, const struct event_rec *e)
-{
-    struct map_slot *s = e->b < r->program->nspans ? map_find(&r->spans, e->a, e->b) : NULL;
-    if (s == NULL)
+    struct recorder *r = arg;
+    if (open)
         return;
     struct span_row *row = rows_add(&r->span_rows);
-    *row = (struct span_row){.key = (int64_t)e->a,
-                             .begin = (int64_t)s->at,
-                             .end = (int64_t)(e->time / NS),
-                             .span = e->b,
-                             .g = e->g};
-    map_take(&r->spans, s);
+    *row = (struct span_row){.key = s->key,
+                             .begin = (int64_t)(s->began / NS),
+                             .end = (int64_t)(time / NS),
+                             .span = s->span,
+                             .g = goid(r, by)};
 }
 
-/* ---- records ---- */
+/* ---- steals ---- */
 
-static void feed(struct recorder *r, const struct event_rec *e)
+struct steal_row {
+    int64_t values[5]; /* time, by, from, goroutine, count */
+};
+
+static void steal_column(sqlite3_context *ctx, const void *row, int column, void *arg)
 {
-    switch ((enum event_type)e->type) {
-    case EV_G_CREATE: g_create(r, e); break;
-    case EV_G_START: g_move(r, e, G_RUNNING, WHY_Zero, EVENT_NO_G); break;
-    case EV_G_PARK: g_move(r, e, G_WAITING, (uint16_t)get_g_park(e).reason, EVENT_NO_G); break;
-    case EV_G_READY: g_move(r, e, G_RUNNABLE, WHY_Zero, get_g_ready(e).by.id); break;
-    case EV_G_GOSCHED: g_move(r, e, G_RUNNABLE, WHY_GOSCHED, EVENT_NO_G); break;
-    case EV_G_PREEMPT: g_move(r, e, G_RUNNABLE, WHY_PREEMPTED, EVENT_NO_G); break;
-    case EV_G_EXIT: g_exit(r, e); break;
-    case EV_G_SYSCALL_ENTER:
-        g_move(r, e, G_SYSCALL, WHY_Zero, EVENT_NO_G);
-        p_move(r, e, e->p, P_SYSCALL);
-        break;
-    case EV_G_SYSCALL_EXIT:
-        g_move(r, e, get_g_syscall_exit(e).place == EV_place_none ? G_RUNNING : G_RUNNABLE,
-               WHY_Zero, EVENT_NO_G);
-        if (get_g_syscall_exit(e).place == EV_place_none)
-            p_move(r, e, e->p, P_RUNNING);
-        break;
-    case EV_P_START:
-        p_move(r, e, e->p, P_RUNNING);
-        stall_end(r, e->p, (int64_t)(e->time / NS));
-        break;
-    case EV_P_STOP: p_move(r, e, e->p, P_IDLE); break;
-    case EV_P_RETAKE: p_move(r, e, retaken_p(r, e), P_IDLE); break;
-    case EV_SPAN_SINCE: r->span_since = (uint64_t)get_span_since(e).began_ns + 1; break;
-    case EV_SPAN_BEGIN: span_begin(r, e); break;
-    case EV_SPAN_END: span_end(r, e); break;
-    case EV_HOST_OFF_CPU:
-        stall(r, e, /*open*/ get_host_off_cpu(e).why == EV_off_taken, /*throttled*/ false);
-        break;
-    case EV_HOST_ON_CPU: stall(r, e, /*open*/ false, /*throttled*/ false); break;
-    case EV_THROTTLE_ON: stall(r, e, /*open*/ true, /*throttled*/ true); break;
-    case EV_THROTTLE_OFF: stall(r, e, /*open*/ true, /*throttled*/ false); break;
+    const struct steal_row *r = row;
+    (void)arg;
+    sqlite3_result_int64(ctx, r->values[column]);
+}
+
+static void steals(void *arg, uint16_t from_p, uint16_t by_p, uint32_t g, uint32_t count,
+                   uint64_t time)
+{
+    struct recorder *r = arg;
+    struct steal_row *row = rows_add(&r->steal_rows);
+    *row = (struct steal_row){{(int64_t)(time / NS), by_p, from_p, goid(r, g), count}};
+}
+
+/* ---- bands: what concerns all Ps ---- */
+
+struct band_row {
+    const char *what;
+    int64_t begin, end;
+};
+
+static void band_column(sqlite3_context *ctx, const void *row, int column, void *arg)
+{
+    const struct band_row *r = row;
+    (void)arg;
+    switch (column) {
+    case 0: text(ctx, r->what); break;
+    case 1: sqlite3_result_int64(ctx, r->begin); break;
+    case 2: sqlite3_result_int64(ctx, r->end); break;
     default: break;
     }
 }
 
-void recorder_feed(struct recorder *r, const struct event_rec *recs, size_t count)
+static void band_ends(struct recorder *r, const char *what, uint64_t *began, uint64_t time)
 {
-    for (size_t i = 0; i < count; i++)
-        feed(r, &recs[i]);
+    if (*began == 0)
+        return;
+    struct band_row *row = rows_add(&r->band_rows);
+    *row = (struct band_row){what, (int64_t)((*began - 1) / NS), (int64_t)(time / NS)};
+    *began = 0;
 }
 
-bool recorder_end(struct recorder *r)
+static void world_changes(void *arg, enum tr_world what, uint64_t time)
 {
-    struct recorded_g *s;
-    for (uint64_t goid = 0; (s = gtable_next(&r->gs, &goid)) != NULL; goid++) {
-        if (r->goroutines.count >= END_AT_ONCE)
-            return true;
-        chain_end(&r->g_rows, (uint32_t)goid, &s->chain);
-        goroutine(r, (uint32_t)goid, s, NONE);
-        gtable_take(&r->gs, (uint32_t)goid);
+    struct recorder *r = arg;
+    switch (what) {
+    case TW_STOP_BEGINS: r->stop = time + 1; break;
+    case TW_STOPPED: break;
+    case TW_STOP_ENDS: band_ends(r, "stop", &r->stop, time); break;
+    case TW_GC_BEGINS: r->gc = time + 1; break;
+    case TW_GC_ENDS: band_ends(r, "gc", &r->gc, time); break;
     }
-    for (size_t p = 0; p < r->nps; p++)
-        chain_end(&r->p_rows, (uint32_t)p, &r->ps[p]);
-    for (size_t p = 0; p < r->nps; p++)
-        stall_end(r, p, NONE);
-    return false;
+}
+
+/* ---- metrics ---- */
+
+struct metric_row {
+    const char *name;
+    int64_t time, value;
+};
+
+/* The columns behind these are sqlprof's: who said it is not known here. */
+static void metric_column(sqlite3_context *ctx, const void *row, int column, void *arg)
+{
+    const struct metric_row *r = row;
+    (void)arg;
+    switch (column) {
+    case 0: sqlite3_result_int64(ctx, r->time); break;
+    case 1: text(ctx, r->name); break;
+    case 2: sqlite3_result_int64(ctx, r->value); break;
+    default: break;
+    }
+}
+
+/* The name lives as long as its source. */
+static void metric(void *arg, const char *name, int64_t value, uint64_t time)
+{
+    struct recorder *r = arg;
+    struct metric_row *row = rows_add(&r->metric_rows);
+    *row = (struct metric_row){name, (int64_t)(time / NS), value};
+}
+
+static void bands_end(struct recorder *r, uint64_t time)
+{
+    band_ends(r, "stop", &r->stop, time);
+    band_ends(r, "gc", &r->gc, time);
+}
+
+/* ---- records ---- */
+
+void recorder_feed(struct recorder *r, const struct event_rec *recs, size_t count)
+{
+    transitions_records(r->t, recs, count);
+}
+
+bool recorder_end(struct recorder *r, uint64_t now_ps)
+{
+    bands_end(r, now_ps);
+    return transitions_end_some(r->t, now_ps, END_AT_ONCE);
 }
 
 /* ---- tables ---- */
 
-#define CHAIN_COLUMNS         "hows, end_time_ns, d1, d2, d3, d4, s1, s2, s3, s4"
-#define INSERT(table, source) "INSERT INTO " table " SELECT ?1, * FROM " source
+#define CHAIN_COLUMNS "hows, end_time_ns, d1, d2, d3, d4, s1, s2, s3, s4"
 
-int recorder_init(struct recorder *r, sqlite3 *db, const struct program *program)
+#define ALL_ROWS(r)                                                                      \
+    {                                                                                    \
+        &(r)->goroutines, &(r)->g_rows, &(r)->p_rows, &(r)->span_rows, &(r)->stall_rows, \
+            &(r)->steal_rows, &(r)->band_rows, &(r)->metric_rows                         \
+    }
+
+static int listen(struct recorder *r, sqlite3 *db)
 {
-    memset(r, 0, sizeof *r);
-    r->program = program;
-    gtable_init(&r->gs, sizeof(struct recorded_g));
-    r->goroutines = (struct rows){.name = "batch_goroutines",
-                                  .columns = "g, name, parent, create_time_ns, end_time_ns",
-                                  .insert = INSERT("goroutines", "batch_goroutines"),
-                                  .size = sizeof(struct goroutine_row),
-                                  .column = goroutine_column,
-                                  .arg = r};
-    r->g_rows = (struct rows){.name = "batch_g",
-                              .columns = "g, " CHAIN_COLUMNS,
-                              .insert = INSERT("raw_g_transitions", "batch_g"),
-                              .size = sizeof(struct chain_row),
-                              .column = chain_column};
-    r->p_rows = (struct rows){.name = "batch_p",
-                              .columns = "p, " CHAIN_COLUMNS,
-                              .insert = INSERT("raw_p_transitions", "batch_p"),
-                              .size = sizeof(struct chain_row),
-                              .column = chain_column};
-    r->span_rows = (struct rows){.name = "batch_spans",
-                                 .columns = "name, key, g, begin_ns, end_ns",
-                                 .insert = INSERT("spans", "batch_spans"),
-                                 .size = sizeof(struct span_row),
-                                 .column = span_column,
-                                 .arg = r};
-    r->stall_rows = (struct rows){.name = "batch_stalls",
-                                  .columns = "p, begin_ns, end_ns, why",
-                                  .insert = INSERT("p_stalls", "batch_stalls"),
-                                  .size = sizeof(struct stall_row),
-                                  .column = stall_column};
-    struct rows *const all[] = {&r->goroutines, &r->g_rows, &r->p_rows, &r->span_rows,
-                                &r->stall_rows};
-    int rc = SQLITE_OK;
+    r->db = db;
+    transitions_listen(r->t, &(struct listener){.arg = r,
+                                                .g = g_changes,
+                                                .p = p_changes,
+                                                .span_ends = span_ends,
+                                                .steal = steals,
+                                                .world = world_changes,
+                                                .metric = metric});
+    r->goroutines = ROWS_OF(r, "goroutines", "g, name, parent, create_time_ns, end_time_ns",
+                            struct goroutine_row, goroutine_column);
+    r->g_rows = ROWS_OF(r, "raw_g_transitions", "g, " CHAIN_COLUMNS, struct chain_row,
+                        chain_column);
+    r->p_rows = ROWS_OF(r, "raw_p_transitions", "p, " CHAIN_COLUMNS, struct chain_row,
+                        chain_column);
+    r->span_rows = ROWS_OF(r, "spans", "name, key, g, begin_ns, end_ns", struct span_row,
+                           span_column);
+    r->stall_rows = ROWS_OF(r, "p_stalls", "p, begin_ns, end_ns, why", struct stall_row,
+                            stall_column);
+    r->steal_rows = ROWS_OF(r, "steals", "time_ns, p, from_p, g, count", struct steal_row,
+                            steal_column);
+    r->band_rows = ROWS_OF(r, "bands", "what, begin_ns, end_ns", struct band_row, band_column);
+    r->metric_rows = ROWS_OF(r, "metrics",
+                             "end_time_ns, name, value, src_stack_id, src_g, src_p, src_m",
+                             struct metric_row, metric_column);
+    struct rows *const all[] = ALL_ROWS(r);
+    int rc = codes_get(db, r->t, r->why) ? SQLITE_OK : SQLITE_CORRUPT;
+    r->nwhy = (uint16_t)r->t->nreasons;
     for (size_t i = 0; i < sizeof all / sizeof *all && rc == SQLITE_OK; i++)
         rc = rows_register(db, all[i]);
     return rc;
 }
 
+int recorder_init(struct recorder *r, sqlite3 *db, const struct program *program, int32_t cpus)
+{
+    memset(r, 0, sizeof *r);
+    r->names = names_of_program(program);
+    r->t = &r->own;
+    transitions_init(r->t, &r->names, recorder_extra());
+    r->t->cpus = cpus;
+    return listen(r, db);
+}
+
+int recorder_listen(struct recorder *r, sqlite3 *db, struct transitions *t, size_t extra_at)
+{
+    memset(r, 0, sizeof *r);
+    r->names = *t->names;
+    r->t = t;
+    r->extra_at = extra_at;
+    return listen(r, db);
+}
+
+void recorder_ended(struct recorder *r, uint64_t now_ps) { bands_end(r, now_ps); }
+
+size_t recorder_extra(void) { return sizeof(struct chain); }
+
+size_t recorder_waits(const struct recorder *r)
+{
+    return r->goroutines.count + r->g_rows.count + r->p_rows.count + r->span_rows.count +
+           r->band_rows.count + r->metric_rows.count;
+}
+
 int recorder_flush(struct recorder *r, long long run)
 {
-    struct rows *const all[] = {&r->goroutines, &r->g_rows, &r->p_rows, &r->span_rows,
-                                &r->stall_rows};
+    struct rows *const all[] = ALL_ROWS(r);
     int rc = SQLITE_DONE;
     for (size_t i = 0; i < sizeof all / sizeof *all && rc == SQLITE_DONE; i++)
         rc = rows_flush(all[i], run);
@@ -422,16 +443,12 @@ int recorder_flush(struct recorder *r, long long run)
 
 void recorder_release(struct recorder *r)
 {
-    rows_release(&r->goroutines);
-    rows_release(&r->g_rows);
-    rows_release(&r->p_rows);
-    rows_release(&r->span_rows);
-    rows_release(&r->stall_rows);
-    gtable_release(&r->gs);
-    map_release(&r->spans);
+    struct rows *const all[] = ALL_ROWS(r);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        rows_release(all[i]);
+    if (r->t == &r->own)
+        transitions_release(r->t);
     free(r->ps);
-    free(r->stalls);
     r->ps = NULL;
-    r->stalls = NULL;
     r->nps = 0;
 }

@@ -2,20 +2,16 @@
 #ifndef GMPSIM_STORE_RECORDER_H
 #define GMPSIM_STORE_RECORDER_H
 
-/* Event records into rows: states of goroutines and Ps become transitions with the time spent in
- * the state before. A row holds up to CHAIN_LENGTH transitions of one goroutine or P, one after the
- * other: SQLite's time goes by rows first and by columns second. The views of schema.c take them
- * apart. */
+/* Transitions into rows. A row holds up to CHAIN_LENGTH transitions of one goroutine or P, one
+ * after the other: SQLite's time goes by rows first and by columns second. The views of schema.c
+ * take them apart. A reader of its own: the store's thread works beside the one that simulates. */
 
 #include <stdbool.h>
 
-#include "model/prog.h"
+#include "run/names.h"
+#include "run/transitions.h"
+#include "store/codes.h"
 #include "store/rows.h"
-#include "sim/base/gtable.h"
-#include "sim/base/map.h"
-#include "sim/base/event.h"
-
-enum { CHAIN_LENGTH = 4 };
 
 /* Transitions that wait until their row is full. All times in ns. */
 struct chain {
@@ -26,31 +22,42 @@ struct chain {
     uint8_t state;
 };
 
-/* A P whose M has no CPU. */
-struct stall {
-    int64_t since; /* ns */
-    bool open, throttled;
+struct recorded_p {
+    struct chain chain;
+    int64_t stall_since; /* ns: without a CPU since then */
+    uint8_t stall;       /* enum p_class: PC_THROTTLED, PC_NOCPU, or PC_COUNT: it has one */
 };
 
 struct recorder {
-    const struct program *program;
-    struct gtable gs;    /* struct recorded_g */
-    struct map spans;    /* (key, span) -> begin */
-    uint64_t span_since; /* of the next span, ns + 1; 0: it begins when its record says */
-    struct chain *ps;
-    struct stall *stalls; /* of each P */
+    struct naming names;    /* rows have the numbers that people know goroutines by */
+    struct transitions *t;  /* that it listens to: */
+    struct transitions own; /* ... of records, or somebody else's */
+    size_t extra_at;        /* in the words of struct tr_g's extra */
+    struct sqlite3 *db;
+    uint8_t why[WHY_MASK + 1]; /* what the file calls a reason */
+    uint16_t nwhy;             /* so many of them are known */
+    struct recorded_p *ps;
     size_t nps;
-    struct rows goroutines, g_rows, p_rows, span_rows, stall_rows;
+    uint64_t gc, stop; /* when it began, ps and one more; 0: it is not */
+    struct rows goroutines, g_rows, p_rows, span_rows, stall_rows, steal_rows, band_rows,
+        metric_rows;
 };
 
-/* What a row's reason means: 1, 2, ... Go's wait reasons and two more; NULL: no more of them. */
-const char *recorder_reason(int code);
-
-/* SQLite's code. */
-int recorder_init(struct recorder *r, struct sqlite3 *db, const struct program *program);
+/* SQLite's code. Records of a run will be fed. cpus: of the host, 0: dedicated. */
+int recorder_init(struct recorder *r, struct sqlite3 *db, const struct program *program,
+                  int32_t cpus);
+/* Listens to somebody else's transitions, which have recorder_extra() bytes for it from that word
+ * on. Its own feed and end are not called then. */
+int recorder_listen(struct recorder *r, struct sqlite3 *db, struct transitions *t, size_t extra_at);
+/* Whoever told it all has come to the end. */
+void recorder_ended(struct recorder *r, uint64_t now_ps);
+size_t recorder_extra(void);
+/* Rows that wait to be flushed. */
+size_t recorder_waits(const struct recorder *r);
 void recorder_feed(struct recorder *r, const struct event_rec *recs, size_t count);
-/* Some of the goroutines that are still there get their rows; false: those were the last. */
-bool recorder_end(struct recorder *r);
+/* The run ended at this time. What is open gets its rows, those of some goroutines at a time: false
+ * after the last ones. */
+bool recorder_end(struct recorder *r, uint64_t now_ps);
 /* SQLITE_DONE or the first error. */
 int recorder_flush(struct recorder *r, long long run);
 void recorder_release(struct recorder *r);

@@ -26,6 +26,15 @@ struct rows {
     struct sqlite3_stmt *st;
 };
 
+/* Rows of type row_ for this table; the virtual one has its name behind "batch_". */
+#define ROWS_OF(arg_, table_, columns_, row_, column_)                                            \
+    (struct rows)                                                                                 \
+    {                                                                                             \
+        .name = "batch_" table_, .columns = columns_,                                             \
+        .insert = "INSERT INTO " table_ " SELECT ?1, * FROM batch_" table_, .size = sizeof(row_), \
+        .column = column_, .arg = arg_                                                            \
+    }
+
 /* SQLite's code, SQLITE_OK when done. The rows must stay where they are until the connection is
  * closed. */
 int rows_register(struct sqlite3 *db, struct rows *r);

@@ -7,15 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sim/base/alloc.h"
+#include "store/keep.h"
+#include "store/owner.h"
 #include "store/recorder.h"
 #include "store/schema.h"
 #include "store/summary.h"
 #include "store/store_int.h"
 
-enum { BUSY_MS = 5000, PATH_ROOM = 4096, QUEUE_MAX = 32, SAMPLE_FIELDS = 10, PS_PER_NS = 1000 };
+enum { ROWS_WAIT_MAX = 1 << 16 };
+enum { BUSY_MS = 5000, PATH_ROOM = 4096, QUEUE_MAX = 32, SAMPLE_FIELDS = 11, PS_PER_NS = 1000 };
+/* While somebody else has the lock: how often it is tried, after how long that is said, how often
+ * again. */
+enum { BUSY_LOOK_MS = 20, BUSY_FIRST_S = 2, BUSY_NEXT_S = 10 };
 
 /* A batch of records on its way to the writer. */
 struct batch {
@@ -41,6 +48,11 @@ struct store {
     sqlite3 *db;
     char *path;
     int64_t run; /* being recorded, 0: none */
+    int owner;   /* owner.h */
+    int removed; /* dead runs */
+    struct store_patience patience;
+    bool patient; /* there is something to lose */
+    int64_t busy_since_ms, busy_told_s;
     struct store_run info;
     struct recorder recorder;
     struct writer w;
@@ -80,6 +92,8 @@ void store_error_(struct store *s, struct failure *f)
 }
 
 sqlite3 *store_db(struct store *s) { return s->db; }
+int store_owner_(struct store *s) { return s->owner; }
+int store_removed(const struct store *s) { return s->removed; }
 
 bool store_exec_(struct store *s, struct failure *f, const char *sql)
 {
@@ -88,6 +102,41 @@ bool store_exec_(struct store *s, struct failure *f, const char *sql)
     store_error_(s, f);
     return false;
 }
+
+/* ---- somebody else's lock ---- */
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* SQLite asks for the n-th time; 0: no more waiting. */
+static int on_busy(void *arg, int n)
+{
+    struct store *s = arg;
+    const struct store_patience short_one = {.ms = BUSY_MS};
+    const struct store_patience *p = s->patient ? &s->patience : &short_one;
+    if (n == 0) {
+        s->busy_since_ms = now_ms();
+        s->busy_told_s = 0;
+    }
+    int64_t waited = now_ms() - s->busy_since_ms, seconds = waited / 1000;
+    if (waited >= p->ms)
+        return 0;
+    if (p->tell != NULL &&
+        seconds >= (s->busy_told_s == 0 ? BUSY_FIRST_S : s->busy_told_s + BUSY_NEXT_S)) {
+        s->busy_told_s = seconds;
+        p->tell(s->path, seconds, (p->ms - waited) / 1000);
+    }
+    usleep(BUSY_LOOK_MS * 1000);
+    return 1;
+}
+
+void store_be_patient_(struct store *s) { s->patient = true; }
+
+void store_wait(struct store *s, const struct store_patience *patience) { s->patience = *patience; }
 
 /* ---- opening ---- */
 
@@ -137,12 +186,23 @@ static bool distrust(struct store *s, struct failure *f)
     return store_exec_(s, f, "PRAGMA cell_size_check = 1");
 }
 
+/* What SQLite says is put into words here. */
+static bool is_good(struct store *s, struct failure *f, bool ok)
+{
+    if (!ok && f->code == 0)
+        store_error_(s, f);
+    if (!ok && !sqlite3_get_autocommit(s->db))
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return ok;
+}
+
 static bool prepare_file(struct store *s, struct failure *f, enum store_mode mode)
 {
     if (!distrust(s, f))
         return false;
     if (mode == STORE_READ)
-        return store_exec_(s, f, "PRAGMA query_only = 1") && schema_check(s->db, f) &&
+        return store_exec_(s, f, "PRAGMA query_only = 1") &&
+               is_good(s, f, schema_check(s->db, f)) &&
                sqlite3_set_authorizer(s->db, may_read, NULL) == SQLITE_OK;
     if (sqlite3_db_readonly(s->db, "main") == 1) {
         fail(f, E_STORE, "the file cannot be written");
@@ -152,9 +212,10 @@ static bool prepare_file(struct store *s, struct failure *f, enum store_mode mod
            store_exec_(s, f,
                        "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = 1; "
                        "PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8000") &&
-           schema_migrate(s->db, f);
+           is_good(s, f, schema_make(s->db, f));
 }
 
+/* Only ours begin with "file:" as SQLite reads it. */
 static bool open_as(struct store *s, struct failure *f, const char *name, enum store_mode mode)
 {
     int flags = mode == STORE_READ ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
@@ -163,7 +224,7 @@ static bool open_as(struct store *s, struct failure *f, const char *name, enum s
         store_error_(s, f);
         return false;
     }
-    sqlite3_busy_timeout(s->db, BUSY_MS);
+    sqlite3_busy_handler(s->db, on_busy, s);
     return prepare_file(s, f, mode);
 }
 
@@ -197,19 +258,51 @@ static bool open_unwritable(struct store *s, struct failure *f)
     return ok;
 }
 
+/* What SQLite would take for something else: a name without a file, a URI. */
+static bool is_file_name(struct failure *f, const char *path)
+{
+    struct stat st;
+    if (*path == 0 || strcmp(path, ":memory:") == 0)
+        fail(f, E_STORE, "'%s' is not the name of a file", path);
+    else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        fail(f, E_STORE, "%s: is not a file", path);
+    else
+        return true;
+    return false;
+}
+
+static char *plain_name(const char *path)
+{
+    bool special = strncmp(path, "file:", 5) == 0 || *path == ':';
+    char *name = x_alloc(strlen(path) + 3);
+    sprintf(name, "%s%s", special ? "./" : "", path);
+    return name;
+}
+
 struct store *store_open(struct failure *f, const char *path, enum store_mode mode)
 {
     if (!is_old_enough(f))
         return NULL;
-    struct store *s = x_alloc(sizeof *s);
     struct failure inner = {0};
+    if (!is_file_name(f, path))
+        return NULL;
+    struct store *s = x_alloc(sizeof *s);
     s->path = x_strdup(path);
-    bool ok = open_as(s, &inner, path, mode);
+    s->owner = -1;
+    s->patience.ms = BUSY_MS;
+    char *name = plain_name(path);
+    bool ok = open_as(s, &inner, name, mode);
+    free(name);
     int code = sqlite3_errcode(s->db) & 0xff;
     if (!ok && mode == STORE_READ && (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) &&
         access(path, R_OK) == 0) {
         inner = (struct failure){0};
         ok = open_unwritable(s, &inner);
+    }
+    if (ok && mode == STORE_WRITE) {
+        s->owner = owner_open(path);
+        s->removed = store_remove_dead(s, &inner);
+        ok = s->removed >= 0;
     }
     if (ok)
         return s;
@@ -227,6 +320,7 @@ void store_close(struct store *s)
     rows_release(&s->samples);
     rows_release(&s->rings);
     sqlite3_close(s->db);
+    owner_close(s->owner);
     free(s->path);
     free(s);
 }
@@ -272,6 +366,12 @@ static bool write_rows(struct store *s)
     return sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
            recorder_flush(&s->recorder, s->run) == SQLITE_DONE &&
            sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+}
+
+void store_write_some(struct store *s)
+{
+    if (!s->w.gave_up && recorder_waits(&s->recorder) >= ROWS_WAIT_MAX && !write_rows(s))
+        give_up(s);
 }
 
 /* All batches that wait, NULL when there are none and none will come. */
@@ -388,7 +488,8 @@ static void sample_column(sqlite3_context *ctx, const void *row, int column, voi
     int64_t values[SAMPLE_FIELDS + PC_COUNT];
     (void)arg;
     memcpy(values, row, sizeof values);
-    sqlite3_result_int64(ctx, values[column]);
+    if (values[column] != STORE_UNKNOWN)
+        sqlite3_result_int64(ctx, values[column]);
 }
 _Static_assert(sizeof(struct store_sample) == (SAMPLE_FIELDS + PC_COUNT) * sizeof(int64_t),
                "no padding");
@@ -403,20 +504,13 @@ static void ring_column(sqlite3_context *ctx, const void *row, int column, void 
 
 static int samples_init(struct store *s)
 {
-    s->samples = (struct rows){
-        .name = "batch_samples",
-        .columns = "time_ns, interval_ns, runnable, runnable_max, runnable_area, globrunq, ring, "
-                   "idle_ps, spinning_ms, ms, "
-                   "user_ns, scheduler_ns, spinning_ns, gc_ns, syscall_ns, idle_ns, "
-                   "throttled_ns, no_cpu_ns",
-        .insert = "INSERT INTO samples SELECT ?1, * FROM batch_samples",
-        .size = sizeof(struct store_sample),
-        .column = sample_column};
-    s->rings = (struct rows){.name = "batch_rings",
-                             .columns = "time_ns, p, ring",
-                             .insert = "INSERT INTO p_samples SELECT ?1, * FROM batch_rings",
-                             .size = 3 * sizeof(int64_t),
-                             .column = ring_column};
+    s->samples = ROWS_OF(
+        NULL, "samples",
+        "time_ns, interval_ns, runnable, runnable_max, runnable_area, globrunq, ring, idle_ps, "
+        "spinning_ms, idle_ms, ms, user_ns, scheduler_ns, spinning_ns, gc_ns, syscall_ns, idle_ns, "
+        "throttled_ns, no_cpu_ns",
+        struct store_sample, sample_column);
+    s->rings = ROWS_OF(NULL, "p_samples", "time_ns, p, ring", int64_t[3], ring_column);
     int rc = rows_register(s->db, &s->samples);
     return rc == SQLITE_OK ? rows_register(s->db, &s->rings) : rc;
 }
@@ -434,12 +528,25 @@ void store_add_ring(struct store *s, int64_t time_ns, int32_t p, int32_t length)
 
 /* ---- a run ---- */
 
+/* In one transaction: nobody sees the run before its owner's lock is held. */
+static int64_t begin_run(struct store *s, const struct store_run *info)
+{
+    if (sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+        return 0;
+    int64_t run = summary_begin(s->db, info);
+    if (run == 0)
+        return 0;
+    owner_take(s->owner, run);
+    return sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ? run : 0;
+}
+
 int64_t store_begin(struct store *s, struct failure *f, const struct store_run *info)
 {
     s->info = *info;
-    s->run = summary_begin(s->db, info);
+    s->run = begin_run(s, info);
     if (s->run == 0 || samples_init(s) != SQLITE_OK ||
-        recorder_init(&s->recorder, s->db, info->program) != SQLITE_OK) {
+        (info->program != NULL &&
+         recorder_init(&s->recorder, s->db, info->program, info->cpus) != SQLITE_OK)) {
         store_error_(s, f);
         return 0;
     }
@@ -447,17 +554,33 @@ int64_t store_begin(struct store *s, struct failure *f, const struct store_run *
      * million rows would cost as much as the rows. */
     if (!store_exec_(s, f, "PRAGMA foreign_keys = 0"))
         return 0;
-    if (!info->summary && !writer_start(s, f))
+    if (info->program != NULL && !info->summary && !writer_start(s, f))
         return 0;
+    s->patient = true;
     return s->run;
 }
 
-/* Of goroutines that did not end there may be millions. */
-static bool write_living(struct store *s)
+bool store_listen(struct store *s, struct failure *f, struct transitions *t, size_t extra_at)
+{
+    s->w.gave_up = false;
+    bool ok = recorder_listen(&s->recorder, s->db, t, extra_at) == SQLITE_OK;
+    if (!ok)
+        store_error_(s, f);
+    return ok;
+}
+
+size_t store_extra(void) { return recorder_extra(); }
+
+/* The rows of what was open at the end, in batches: goroutines that did not end may be millions. */
+static bool write_living(struct store *s, uint64_t now_ps)
 {
     bool more = true, ok = true;
+    if (s->recorder.t != &s->recorder.own) { /* they are told to the end by whoever tells them */
+        recorder_ended(&s->recorder, now_ps);
+        return recorder_flush(&s->recorder, s->run) == SQLITE_DONE;
+    }
     while (ok && more) {
-        more = recorder_end(&s->recorder);
+        more = recorder_end(&s->recorder, now_ps);
         ok = recorder_flush(&s->recorder, s->run) == SQLITE_DONE;
     }
     return ok;
@@ -466,7 +589,7 @@ static bool write_living(struct store *s)
 static bool write_end(struct store *s, const struct run_result *r, const char *complaints)
 {
     return sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
-           write_living(s) && rows_flush(&s->samples, s->run) == SQLITE_DONE &&
+           write_living(s, r->now_ps) && rows_flush(&s->samples, s->run) == SQLITE_DONE &&
            rows_flush(&s->rings, s->run) == SQLITE_DONE &&
            summary_end(s->db, s->run, r, complaints) &&
            sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
@@ -493,6 +616,8 @@ bool store_finish(struct store *s, struct failure *f, const struct run_result *r
     rows_release(&s->samples);
     rows_release(&s->rings);
     sqlite3_exec(s->db, "PRAGMA foreign_keys = 1", NULL, NULL, NULL);
+    owner_release(s->owner, s->run);
     s->run = 0;
+    s->patient = false;
     return ok;
 }

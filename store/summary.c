@@ -10,12 +10,6 @@
 
 enum { PS_PER_NS = 1000, PPM = 1000000 };
 
-static const char *const counter_names[COUNTER_COUNT] = {
-#define COUNTER(name, what) #name,
-#include "model/counters.def"
-#undef COUNTER
-};
-
 /* Prepares, binds by format and runs one statement: s text (NULL allowed), i int64_t. */
 static bool run_sql(sqlite3 *db, const char *sql, const char *format, ...)
 {
@@ -50,11 +44,12 @@ int64_t summary_begin(sqlite3 *db, const struct store_run *info)
     snprintf(seed, sizeof seed, "%" PRIu64, info->seed);
     bool ok = run_sql(db,
                       "INSERT INTO runs(created, version, scenario, file, profile, rules, repeat,"
-                      " seed, procs, cpus, quota_us, period_us)"
-                      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-                      "ssssssssiiii", created, info->version, info->scenario, info->file,
-                      info->profile, info->rules, info->repeat, seed, (int64_t)info->procs,
-                      (int64_t)info->cpus, info->quota_us, info->period_us);
+                      " seed, host, sched, procs, cpus, quota_us, period_us, warmup_ns)"
+                      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                      "ssssssssssiiiii", created, info->version, info->scenario, info->file,
+                      info->profile, info->rules, info->repeat, seed, info->host, info->sched,
+                      (int64_t)info->procs, (int64_t)info->cpus, info->quota_us, info->period_us,
+                      info->warmup_ns);
     return ok ? sqlite3_last_insert_rowid(db) : 0;
 }
 
@@ -67,7 +62,7 @@ static bool put_quantile(sqlite3 *db, int64_t run, const char *kind, const char 
                    name, (int64_t)ppm, hist_percentile(h, ppm));
 }
 
-/* Every percent, then finer and finer towards the slowest one in 100000. */
+/* Every percent, then in ever finer steps up to the slowest of 100000. */
 static bool put_quantiles(sqlite3 *db, int64_t run, const char *kind, const char *name,
                           struct hist *h)
 {
@@ -114,6 +109,21 @@ static bool put_latencies(sqlite3 *db, int64_t run, const struct run_result *r)
     return ok;
 }
 
+static bool put_parts(sqlite3 *db, int64_t run, const struct run_result *r)
+{
+    bool ok = true;
+    for (size_t i = 0; i < r->nspans; i++) {
+        const struct run_attribution *w = &r->spans[i].went;
+        for (int p = 0; ok && w->slow > 0 && p < SP_COUNT; p++)
+            if (w->all_ps[p] > 0)
+                ok = run_sql(db, "INSERT INTO span_parts VALUES(?,?,?,?,?,?)", "issiii", run,
+                             r->spans[i].name, span_part_names[p],
+                             (int64_t)(w->all_ps[p] / PS_PER_NS / w->count), (int64_t)w->slow,
+                             (int64_t)(w->slow_ps[p] / PS_PER_NS / w->slow));
+    }
+    return ok;
+}
+
 /* ---- the rest ---- */
 
 static int64_t ns(uint64_t ps) { return (int64_t)(ps / PS_PER_NS); }
@@ -121,6 +131,8 @@ static int64_t ns(uint64_t ps) { return (int64_t)(ps / PS_PER_NS); }
 static bool put_counters(sqlite3 *db, int64_t run, const struct run_result *r)
 {
     bool ok = true;
+    if (r->end == END_RECORDED)
+        return true; /* nobody counted */
     for (int c = 0; ok && c < COUNTER_COUNT; c++)
         ok = run_sql(db, "INSERT INTO counters VALUES(?,?,?)", "isi", run, counter_names[c],
                      (int64_t)r->counters[c]);
@@ -159,7 +171,7 @@ static bool put_findings(sqlite3 *db, int64_t run, const struct run_result *r,
                          const char *complaints)
 {
     bool ok = true;
-    if (r->end != END_STOPPED && r->end != END_TIME)
+    if (r->end != END_STOPPED && r->end != END_TIME && r->end != END_RECORDED)
         ok = run_sql(db, "INSERT INTO findings VALUES(?,?,?,?)", "issi", run, run_verdict(r),
                      r->text, ns(r->now_ps));
     if (ok && complaints[0] != 0)
@@ -170,10 +182,12 @@ static bool put_findings(sqlite3 *db, int64_t run, const struct run_result *r,
 
 bool summary_end(sqlite3 *db, int64_t run, const struct run_result *r, const char *complaints)
 {
-    char fingerprint[24];
-    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, r->fingerprint);
-    return put_counters(db, run, r) && put_latencies(db, run, r) && put_groups(db, run, r) &&
-           put_blocked(db, run, r) && put_findings(db, run, r, complaints) &&
+    char fingerprint[24] = ""; /* of a recording there is none */
+    if (r->end != END_RECORDED)
+        snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, r->fingerprint);
+    return put_counters(db, run, r) && put_latencies(db, run, r) && put_parts(db, run, r) &&
+           put_groups(db, run, r) && put_blocked(db, run, r) &&
+           put_findings(db, run, r, complaints) &&
            run_sql(db,
                    "UPDATE runs SET complete = 1, verdict = ?2, text = ?3, complaints = ?4,"
                    " makespan_ns = ?5, fingerprint = ?6, threads = ?7, runnable_max = ?8,"

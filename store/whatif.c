@@ -12,9 +12,10 @@ enum { PPM = 1000000 };
 static const char *const sql =
     "INSERT INTO whatif(grid, scenario, file, profile, procs, cpus, quota_us, seed, verdict,"
     " as_expected, makespan_ns, user_ns, throttled_ns, fingerprint, name, count, p50_ns, p90_ns,"
-    " p99_ns, p999_ns, max_ns, rate, policy, nr_periods, nr_throttled)"
+    " p99_ns, p999_ns, max_ns, rate, policy, nr_periods, nr_throttled,"
+    " warmup_ns)"
     " SELECT ifnull(max(grid), 0) + ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
-    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25 FROM whatif";
+    " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26 FROM whatif";
 
 static void bind_text(sqlite3_stmt *st, int at, const char *text)
 {
@@ -63,12 +64,14 @@ bool whatif_store(struct store *s, struct failure *f, const struct whatif_info *
                   const struct whatif_row *rows, size_t count)
 {
     sqlite3_stmt *st;
+    store_be_patient_(s);
     if (!store_exec_(s, f, "BEGIN IMMEDIATE"))
         return false;
     bool ok = sqlite3_prepare_v2(store_db(s), sql, -1, &st, NULL) == SQLITE_OK;
     if (ok) {
         bind_text(st, 2, info->scenario);
         bind_text(st, 3, info->file);
+        sqlite3_bind_int64(st, 26, info->warmup_ns);
     }
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; ok && k < info->nseries; k++)

@@ -29,6 +29,7 @@ struct whatif_info {
     const char *scenario, *file;
     char **names; /* of the series */
     size_t nseries;
+    int64_t warmup_ns;
 };
 
 /* One run of a cell. policy: GOMAXPROCS as it was asked for, "" for the scenario's own. */

@@ -342,7 +342,8 @@ function drawLegend() {
   const keys = [...names].slice(0, 12).map(([name, colour]) => [colour, name]);
   keys.push([STATE_COLOURS[1], "runnable"], [STATE_COLOURS[4], "system call"], ["#9aa3ad", "waiting"],
             ["var(--throttled)", "line: throttled"], ["#D55E00", "line: no CPU; dashed: moved to another P"],
-            ["#009E73", "band: GC; arrow: wakes"], ["#b3261e", "band: the world is stopped"]);
+            ["#009E73", "band: GC; arrow: wakes"], ["#b3261e", "band: the world is stopped"],
+            ["#9aa3ad", "grey band: some P is throttled"]);
   byId("legend").replaceChildren(...keys.map(([colour, words]) => {
     const k = make("span", { class: "key" });
     k.style.background = colour;

@@ -47,13 +47,15 @@ const folded = (parent, title, ...children) => parent.append(make("details", {},
 // ---- the head ----
 
 function machineWords(run) {
+  if (run.host === "recorded")
+    return `recorded: ${run.profile} trace, GOMAXPROCS ${run.procs}; ${time(run.makespan)}, ${run.threads} threads`;
   const quota = run.quota_us > 0 ? `, quota ${(run.quota_us / run.period_us).toFixed(2)} CPUs per ${time(run.period_us * 1000)}` : "";
   return `${run.profile}, GOMAXPROCS ${run.procs}, ${run.cpus > 0 ? run.cpus + " CPUs" : "a CPU per thread"}${quota}` +
          `${run.rules ? ", " + run.rules : ""}, seed ${run.seed}; ${time(run.makespan)} of virtual time, ${run.threads} threads`;
 }
 
 function headOf(run) {
-  const good = run.complaints === "" && ["finished", "time limit"].includes(run.verdict);
+  const good = run.complaints === "" && ["finished", "recorded", "time limit"].includes(run.verdict);
   const box = make("div", {}, make("h1", {}, several ? `run ${run.id}: ${run.scenario}` : run.scenario),
     make("p", { class: "verdict " + (good ? "good" : "bad") }, run.verdict + (run.text ? ": " + run.text.split("\n")[0] : "")));
   if (run.text.includes("\n")) box.append(make("pre", {}, run.text));
@@ -61,8 +63,9 @@ function headOf(run) {
   box.append(make("p", {}, machineWords(run)));
   if (run.nr_throttled > 0)
     box.append(make("p", {}, `throttled in ${count(run.nr_throttled)} of ${count(run.nr_periods)} periods, for ${time(run.throttled_ns)}`));
-  box.append(make("p", {}, make("code", {}, run.repeat)),
-    make("p", { class: "quiet" }, `fingerprint ${run.fingerprint}: the line gives the same run on every machine (gmpsim ${run.version})`));
+  box.append(make("p", {}, make("code", {}, run.repeat)));
+  if (run.host !== "recorded")
+    box.append(make("p", { class: "quiet" }, `fingerprint ${run.fingerprint}: the line gives the same run on every machine (gmpsim ${run.version})`));
   if (!run.window.whole)
     box.append(make("p", { class: "quiet" }, `Of ${count(run.window.all)} stretches the timeline holds the ${count(run.window.kept)} ` +
       `between ${time(run.window.from)} and ${time(run.window.to)}, and those of the slowest requests; of the rest an overview of the Ps.`));
@@ -72,7 +75,8 @@ function headOf(run) {
 // ---- where the time of the slow ones went ----
 
 const PART_COLOURS = { running: "#0072B2", "run queue": "#E69F00", throttled: "var(--throttled)", "no CPU": "#D55E00",
-  "system call": "#F0E442" };
+  "system call": "#F0E442", lock: "#882255", channel: "#56B4E9", timer: "#CC79A7", network: "#999933",
+  "GC assist": "#009E73", "stop of the world": "#b3261e", "before it was taken up": "#a8a8a8" };
 
 function attributionOf(run) {
   const box = make("div", {});
@@ -80,8 +84,8 @@ function attributionOf(run) {
     const all = a.parts.reduce((sum, p) => sum + p[1], 0);
     if (all === 0) continue;
     const [name, ns] = a.parts[0];
-    box.append(make("p", {}, make("strong", {}, `${Math.round(100 * ns / all)} % of the time of the slow ${a.name}s is ${name}`),
-      `: ${time(ns / a.count)} of ${time(all / a.count)} each (${count(a.count)} that took ${time(a.from)} and more).`));
+    box.append(make("p", {}, make("strong", {}, `${Math.round(100 * ns / all)} % of the time of slow ${a.name} spans is ${name}`),
+      `: ${time(ns / a.count)} of ${time(all / a.count)} each, over the slowest ${count(a.count)}.`));
     const bar = make("div", { class: "part", role: "img", "aria-label": "shares" });
     let k = 0;
     for (const [part, sum] of a.parts) {
@@ -104,7 +108,7 @@ function latencyTable() {
     for (const l of run.latencies) {
       if (l.kind === "wait") continue;
       const p999 = l.count >= 1000 ? l.p999 : null, p99 = l.count >= 100 ? l.p99 : null;
-      const row = [...ofRun(run), nameOf(l), l.count, run.makespan > 0 ? l.count / run.makespan * 1e9 : null,
+      const row = [...ofRun(run), nameOf(l), l.count, run.makespan > run.warmup ? l.count / (run.makespan - run.warmup) * 1e9 : null,
                    l.p50, l.p90, p99, p999, l.max];
       row.kind = spans[l.kind];
       rows.push(row);
@@ -155,18 +159,18 @@ function showRequests() {
 
 function whatifTable() {
   const w = data.whatif;
-  const rows = w.rows.map((r) => [r.profile, r.procs, r.cpus > 0 ? r.cpus : null,
-    r.quota_us > 0 ? r.quota_us / 1e5 : null, r.name, r.runs, r.rate, r.p50, r.p90, r.p99, r.p999, r.max, r.half]);
-  const names = new Set(rows.map((r) => r[4]));
+  const rows = w.rows.map((r) => [r.profile, r.policy ? `${r.procs} (${r.policy})` : r.procs, r.cpus > 0 ? r.cpus : null,
+    r.quota_us > 0 ? r.quota_us / 1e5 : null, r.load, r.name, r.runs, r.rate, r.p50, r.p90, r.p99, r.p999, r.max, r.half]);
+  const names = new Set(rows.map((r) => r[5]));
   for (const name of names)
-    for (const [column, sign] of [[6, -1], [7, 1], [8, 1], [9, 1], [10, 1], [11, 1]]) {
-      const of = rows.filter((r) => r[4] === name && r[column] !== null);
+    for (const [column, sign] of [[7, -1], [8, 1], [9, 1], [10, 1], [11, 1], [12, 1]]) {
+      const of = rows.filter((r) => r[5] === name && r[column] !== null);
       if (of.length < 2) continue;
       const best = of.reduce((a, b) => sign * a[column] <= sign * b[column] ? a : b);
       (best.best = best.best || new Set()).add(column);
     }
   return table([{ name: "profile", text: true }, { name: "procs" }, { name: "cpus" },
-    { name: "quota", show: (v) => v.toFixed(2) }, { name: "span", text: true }, { name: "runs" },
+    { name: "quota", show: (v) => v.toFixed(2) }, { name: "load", show: (v) => v + "\u00d7" }, { name: "span", text: true }, { name: "runs" },
     { name: "per second", show: (v) => count(Math.round(v)) }, ...["p50", "p90", "p99", "p99.9", "max"].map((name) => ({ name, show: time })),
     { name: "\u00b1 p99", show: (v) => (100 * v).toFixed(1) + " %" }], rows);
 }

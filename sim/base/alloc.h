@@ -15,6 +15,15 @@
 void *x_alloc(size_t size); /* zeros */
 void *x_grow(void *p, size_t size);
 char *x_strdup(const char *text);
+/* Room for one more element of a table that has `count` of `room`: at first for `first`, then for
+ * twice as many each time. */
+#define X_ROOM(table, count, room, first)                                \
+    do {                                                                 \
+        if ((count) == (room)) {                                         \
+            (room) = (room) != 0 ? (room)*2 : (first);                   \
+            (table) = x_grow((table), (size_t)(room) * sizeof *(table)); \
+        }                                                                \
+    } while (0)
 /* For those that want malloc's shape: cJSON's hooks. */
 void *x_malloc(size_t size);
 

@@ -72,7 +72,6 @@ void arena_reset(struct arena *a)
     stackpool_forget_(a);
     clear(a, 0, a->used);
     a->used = 0;
-    a->extra_count = 0;
     fail_reset(&a->failure);
 }
 
@@ -80,13 +79,6 @@ void arena_on_fail(struct arena *a, arena_fail_fn *fn, void *arg)
 {
     a->on_fail = fn;
     a->on_fail_arg = arg;
-}
-
-void arena_extra_add(struct arena *a, void *start, size_t size)
-{
-    if (a->extra_count == ARENA_EXTRA_MAX)
-        throw("arena: too many extras");
-    a->extra[a->extra_count++] = (struct arena_extra){start, size};
 }
 
 void arena_fail_(struct arena *a)

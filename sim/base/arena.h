@@ -12,21 +12,13 @@
  * Everything between used and committed is zero, so arena_alloc() need not clear.
  * A commit is one mprotect() for a growing step: no malloc, ever. One thread at a time. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "sim/base/fail.h"
 
 struct stackpool;
-
-/* State outside of the arena that belongs to the world, e.g. the file-scope struct of the host.
- * A checkpoint copies it too. */
-struct arena_extra {
-    void *start;
-    size_t size;
-};
-
-enum { ARENA_EXTRA_MAX = 8 };
 
 /* Called when the stated limit is crossed or the system has no memory. The failure is recorded
  * already. It should not return (the host leaves the world); if it does, arena_alloc gives NULL. */
@@ -44,8 +36,6 @@ struct arena {
     uint32_t stacks_mapped; /* they survive resets and restores: mapping is slow */
     void *mapping;          /* what to unmap: base is aligned within it */
     size_t mapping_size;
-    size_t extra_count;
-    struct arena_extra extra[ARENA_EXTRA_MAX];
     arena_fail_fn *on_fail;
     void *on_fail_arg;
     struct failure failure;
@@ -63,9 +53,6 @@ void arena_release(struct arena *a);
 void arena_reset(struct arena *a);
 
 void arena_on_fail(struct arena *a, arena_fail_fn *fn, void *arg);
-
-/* The world's state that lives outside (see above). throw()s when there are too many. */
-void arena_extra_add(struct arena *a, void *start, size_t size);
 
 void *arena_alloc_slow_(struct arena *a, size_t size, size_t align);
 
@@ -97,7 +84,7 @@ static inline int arena_owns(const struct arena *a, const void *p)
     return (uintptr_t)p - (uintptr_t)a->base < a->reserved;
 }
 
-/* A checkpoint is a copy of the world: data, the used part of every live stack, the extras.
+/* A checkpoint is a copy of the world: data and the used part of every live stack.
  * Saved and restored from the stack of the OS thread, never from a coroutine of the world.
  * It keeps its own mapping, which grows and is used again by the next save. Restoring puts
  * everything back to its place, so pointers stay true; what was allocated later is zero again. */
@@ -105,10 +92,24 @@ struct checkpoint {
     unsigned char *mem;
     size_t size;     /* bytes in use, 0: holds nothing */
     size_t capacity; /* bytes mapped */
+    /* While it is watched: the world's data, in whole pages, and a bit for each that was written
+     * to. */
+    unsigned char *watched; /* NULL: it is not */
+    size_t pages;
+    uint64_t *touched;
 };
 
 int checkpoint_save(struct checkpoint *c, const struct arena *a, struct failure *f);
 void checkpoint_restore(const struct checkpoint *c, struct arena *a);
 void checkpoint_release(struct checkpoint *c);
+
+/* From now on restoring copies only pages that have ever been written to: a world that is put back
+ * again and again touches the same few. Pages are write-protected until then, so whoever watches
+ * has a handler of SIGSEGV that asks checkpoint_touched. To be called when the world is as it was
+ * saved; the next save ends it. False: no memory, and everything is copied as before. */
+bool checkpoint_watch(struct checkpoint *c, const struct arena *a);
+void checkpoint_unwatch(struct checkpoint *c);
+/* Was that the first write to a page? It can go on then. */
+bool checkpoint_touched(struct checkpoint *c, const void *addr);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies of a world: saved and put back at the same addresses (arena.h). */
 #define _GNU_SOURCE
 #include "sim/base/arena.h"
 
@@ -8,6 +9,7 @@
 
 #include "sim/base/arena_int.h"
 #include "sim/base/coro.h"
+#include "sim/base/pages.h"
 
 #if defined(GMPSIM_ASAN)
 #include <sanitizer/asan_interface.h>
@@ -21,11 +23,10 @@
 #define VALGRIND_MAKE_MEM_UNDEFINED(p, n) 0
 #endif
 
-/* Layout of a copy: head, data, extras, then per live stack a piece and its bytes. All sizes are
- * rounded up to 8. */
+/* Layout of a copy: head, data, then per live stack a piece and its bytes. All sizes are rounded up
+ * to 8. */
 struct head {
     size_t used;
-    size_t extras; /* bytes */
     uint32_t pieces;
 };
 
@@ -90,17 +91,9 @@ static struct piece used_part(const struct coro *c)
     return (struct piece){low, (size_t)(high - low)};
 }
 
-static size_t extras_size(const struct arena *a)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < a->extra_count; i++)
-        n += round8(a->extra[i].size);
-    return n;
-}
-
 static size_t size_needed(const struct arena *a)
 {
-    size_t n = round8(sizeof(struct head)) + round8(a->used) + extras_size(a);
+    size_t n = round8(sizeof(struct head)) + round8(a->used);
     const struct stackpool *sp = a->stacks;
     for (uint32_t i = 0; sp && i < sp->count_made; i++)
         if (sp->stacks[i].coro)
@@ -124,8 +117,83 @@ static int reserve(struct checkpoint *c, size_t size, struct failure *f)
     return 0;
 }
 
+/* ---- pages that were written to ---- */
+
+enum { PAGE = 4096, PAGES_PER_WORD = 64 };
+
+static size_t touched_size(size_t pages)
+{
+    return (pages + PAGES_PER_WORD - 1) / PAGES_PER_WORD * sizeof(uint64_t);
+}
+
+bool checkpoint_watch(struct checkpoint *c, const struct arena *a)
+{
+    size_t pages = ((const struct head *)c->mem)->used / PAGE;
+    checkpoint_unwatch(c);
+    if (pages == 0)
+        return false;
+    uint64_t *touched = pages_map(touched_size(pages), /*usable*/ true);
+    if (touched == NULL)
+        return false;
+    if (mprotect(a->base, pages * PAGE, PROT_READ) != 0) {
+        pages_unmap(touched, touched_size(pages));
+        return false;
+    }
+    c->watched = a->base;
+    c->pages = pages;
+    c->touched = touched;
+    return true;
+}
+
+void checkpoint_unwatch(struct checkpoint *c)
+{
+    if (c->watched == NULL)
+        return;
+    if (mprotect(c->watched, c->pages * PAGE, PROT_READ | PROT_WRITE) != 0)
+        throw("checkpoint: the world's pages stay protected");
+    pages_unmap(c->touched, touched_size(c->pages));
+    c->watched = NULL;
+    c->touched = NULL;
+    c->pages = 0;
+}
+
+/* A page that cannot be opened alone (each is a mapping of its own then, and the system has a limit
+ * of those) is opened with all others. */
+bool checkpoint_touched(struct checkpoint *c, const void *addr)
+{
+    size_t page = ((uintptr_t)addr - (uintptr_t)c->watched) / PAGE;
+    if (c->watched == NULL || page >= c->pages ||
+        (c->touched[page / PAGES_PER_WORD] >> page % PAGES_PER_WORD & 1) != 0)
+        return false;
+    if (mprotect(c->watched + page * PAGE, PAGE, PROT_READ | PROT_WRITE) == 0) {
+        c->touched[page / PAGES_PER_WORD] |= UINT64_C(1) << page % PAGES_PER_WORD;
+        return true;
+    }
+    memset(c->touched, 0xff, touched_size(c->pages));
+    return mprotect(c->watched, c->pages * PAGE, PROT_READ | PROT_WRITE) == 0;
+}
+
+/* The data, which begins at from. */
+static void restore_data(const struct checkpoint *c, unsigned char *to, const unsigned char *from,
+                         size_t size)
+{
+    size_t whole = c->pages * PAGE;
+    if (c->watched != to) {
+        memcpy(to, from, size);
+        return;
+    }
+    for (size_t word = 0; word * PAGES_PER_WORD < c->pages; word++)
+        for (uint64_t rest = c->touched[word]; rest != 0; rest &= rest - 1) {
+            size_t at = (word * PAGES_PER_WORD + (size_t)__builtin_ctzll(rest)) * PAGE;
+            if (at < whole)
+                memcpy(to + at, from + at, PAGE);
+        }
+    memcpy(to + whole, from + whole, size - whole);
+}
+
 int checkpoint_save(struct checkpoint *c, const struct arena *a, struct failure *f)
 {
+    checkpoint_unwatch(c);
     if (a->failure.code != E_OK)
         return fail(f, a->failure.code, "%s", a->failure.text);
     if (a->stacks && a->stacks->count_used && !coro_can_checkpoint())
@@ -136,12 +204,10 @@ int checkpoint_save(struct checkpoint *c, const struct arena *a, struct failure 
     if (rc)
         return rc;
     struct head *h = (struct head *)c->mem;
-    *h = (struct head){.used = a->used, .extras = extras_size(a)};
+    *h = (struct head){.used = a->used};
     unsigned char *to = c->mem + round8(sizeof *h);
     memcpy(to, a->base, a->used);
     to += round8(a->used);
-    for (size_t i = 0; i < a->extra_count; to += round8(a->extra[i++].size))
-        memcpy(to, a->extra[i].start, a->extra[i].size);
     const struct stackpool *sp = a->stacks;
     for (uint32_t i = 0; sp && i < sp->count_made; i++) {
         if (!sp->stacks[i].coro)
@@ -161,17 +227,15 @@ void checkpoint_restore(const struct checkpoint *c, struct arena *a)
     if (!c->size)
         throw("checkpoint: holds nothing");
     const struct head *h = (const struct head *)c->mem;
-    if (h->extras != extras_size(a) || h->used > a->committed)
+    if (h->used > a->committed)
         throw("checkpoint: is of another world");
     const unsigned char *from = c->mem + round8(sizeof *h);
     if (a->used > h->used)
         arena_cut_(a, h->used);
     a->used = h->used;
     fail_reset(&a->failure); /* what had failed cannot be saved */
-    memcpy(a->base, from, h->used);
+    restore_data(c, a->base, from, h->used);
     from += round8(h->used);
-    for (size_t i = 0; i < a->extra_count; from += round8(a->extra[i++].size))
-        memcpy(a->extra[i].start, from, a->extra[i].size);
     for (uint32_t i = 0; i < h->pieces; i++) {
         struct piece piece;
         memcpy(&piece, from, sizeof piece);
@@ -182,6 +246,7 @@ void checkpoint_restore(const struct checkpoint *c, struct arena *a)
 
 void checkpoint_release(struct checkpoint *c)
 {
+    checkpoint_unwatch(c);
     if (c->mem)
         munmap(c->mem, c->capacity);
     memset(c, 0, sizeof *c);

@@ -45,6 +45,7 @@ struct choice {
     uint32_t threads;      /* answers below this let a thread run */
     bool preempts; /* the running thread could go on and is answer 0: others are preemptions */
     bool clock;    /* the last option is OPTION_CLOCK */
+    bool waits;    /* the running thread is none of them: it has yielded too often */
     /* CHOICE_TURN, else NULL: answer k is its goroutine first + k; the last may be the clock. */
     const struct turn *turn;
     uint32_t first;
@@ -87,6 +88,13 @@ struct strategy {
     bool (*begin)(struct strategy *s); /* a new run; false: nothing is left to try */
     uint32_t (*pick)(struct strategy *s, const struct choice *c);
     void (*end)(struct strategy *s, bool complete); /* false: the run was cut by a limit */
+    /* May be NULL. In place of pick for the question whose turn it is or who is next, and asked
+     * also when there is one answer. slept: by turns, time has passed since, because nobody could
+     * go on. */
+    uint32_t (*step)(struct strategy *s, const struct choice *c, bool slept);
+    void (*did)(struct strategy *s, const struct turn_does *d); /* whoever was chosen does this */
+    bool halted; /* before end: somebody ended the run, it did not come to its end */
+    bool enough; /* the rest of this run is known: it may be cut */
 };
 
 /* One logged answer: kind << 60 | n << 32 | pick. One word, because one is written per point. */
@@ -109,7 +117,6 @@ static inline uint32_t answer_pick(struct answer a) { return (uint32_t)a.word; }
 
 /* The letter of a kind in a schedule file. */
 extern const char choice_letters[CHOICE_KINDS + 1];
-const char *choice_kind_name(enum choice_kind k);
 
 /* ---- strategies ---- */
 
@@ -129,17 +136,52 @@ void strategy_random_init(struct strategy_random *r, uint64_t seed, uint64_t run
 
 /* PCT, see pct.c. */
 enum { PCT_DEPTH_MAX = 32, FRESH_PERMILLE = 500 };
+/* Of occasions for a fault, so that it is not always the first. */
+enum { FAULT_ONE_IN = 16 };
 struct strategy_pct {
     struct strategy s;
     uint64_t seed, runs_max, run;
     uint32_t depth;
     uint64_t longest, asked; /* questions of who goes on: of the longest run, of this one */
+    uint32_t actors, seen;   /* who was asked about: in the run with most, in this one */
     struct evenly random;
     uint32_t priority[OPTIONS_MAX]; /* 0: not drawn yet */
     uint64_t change[PCT_DEPTH_MAX];
 };
 void strategy_pct_init(struct strategy_pct *p, uint64_t seed, uint64_t runs_max, uint32_t depth);
+/* A bug of this depth is met by one schedule in so many at least; UINT64_MAX: or in more. */
+uint64_t strategy_pct_bound(uint64_t actors, uint64_t steps, uint32_t depth);
 
+/* POS and SURW, see pos.c. */
+struct strategy_pos {
+    struct strategy s;
+    uint64_t seed, runs_max, run;
+    struct evenly random;
+    uint32_t priority[OPTIONS_MAX]; /* of what everybody does next; 0: not drawn */
+};
+void strategy_pos_init(struct strategy_pos *p, uint64_t seed, uint64_t runs_max);
+
+enum { SURW_OBJECTS = 32 };
+struct strategy_surw {
+    struct strategy s;
+    uint64_t seed, runs_max, run;
+    struct evenly random;
+    bool one_object;
+    uint32_t object;
+    uint32_t objects[SURW_OBJECTS], object_count; /* that were seen in this run, or the last */
+    /* Per place: operations of this run, all and by object (those that share a place share a
+     * count); the same, in the run with most; the interesting ones that are done. A last one that
+     * is alone is not asked and not counted. */
+    uint16_t all[OPTIONS_MAX], by_object[SURW_OBJECTS][OPTIONS_MAX];
+    uint16_t most_all[OPTIONS_MAX], most_by_object[SURW_OBJECTS][OPTIONS_MAX];
+    uint16_t done[OPTIONS_MAX];
+    int32_t intended; /* the place that does the next interesting operation; -1: not drawn */
+};
+void strategy_surw_init(struct strategy_surw *p, uint64_t seed, uint64_t runs_max);
+
+/* The place, below OPTIONS_MAX, at which a strategy keeps what it knows of whom answer k lets go
+ * on. Goroutines have numbers without an end: those that share a place share what it holds. */
+uint8_t choice_place(const struct choice *c, uint32_t k);
 /* An even answer; 0 in fresh_permille of the cases where another one is strange. */
 uint32_t random_answer(struct evenly *e, const struct choice *c, uint32_t fresh_permille);
 
@@ -156,8 +198,10 @@ struct strategy_dfs {
     size_t frames_max, depth, count;
     uint32_t preemptions_max; /* per run; DFS_UNBOUNDED: all of them */
     uint32_t draws_max;       /* answers tried of a draw that has more (0: all) */
+    bool delays;              /* ... and of delays: answer k passes over k who could go on */
     uint16_t used;
     bool started, exhausted;
+    bool bounded;  /* the bound on preemptions left something out */
     bool pruned;   /* something was left out by draws_max or frames_max: not a proof */
     bool diverged; /* the world did not repeat itself: nondeterminism outside of choose() */
     uint64_t runs, runs_max; /* 0: until exhausted */
@@ -165,8 +209,6 @@ struct strategy_dfs {
 enum { DFS_UNBOUNDED = 0xffff };
 void strategy_dfs_init(struct strategy_dfs *d, struct dfs_frame *frames, size_t frames_max,
                        uint32_t preemptions_max);
-/* How much of the tree is done, in millionths, assuming even subtrees. */
-uint32_t strategy_dfs_progress(const struct strategy_dfs *d);
 
 /* Gives the answers of a list, then 0. */
 struct strategy_replay {

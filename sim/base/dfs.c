@@ -11,8 +11,14 @@
 #include <assert.h>
 #include <string.h>
 
-static bool frame_preempts(const struct dfs_frame *f, uint32_t pick)
+/* What an answer costs. A delay passes over one who could go on, whether or not that is a
+ * preemption (Emmi, Qadeer, Rakamaric, POPL 2011). */
+static uint32_t frame_cost(const struct strategy_dfs *d, const struct dfs_frame *f, uint32_t pick)
 {
+    if (d->delays)
+        return f->clock && pick == (f->kind_n & CHOICE_N_MAX) - 1 ? 1
+               : pick < f->threads                                ? pick
+                                                                  : 0;
     if (f->clock && pick == (f->kind_n & CHOICE_N_MAX) - 1)
         return true;
     return f->preempts && pick != 0 && pick < f->threads;
@@ -58,7 +64,7 @@ static uint32_t dfs_pick(struct strategy *s, const struct choice *c)
         d->diverged = true;
         return 0;
     }
-    d->used = (uint16_t)(f->used + frame_preempts(f, f->pick));
+    d->used = (uint16_t)(f->used + frame_cost(d, f, f->pick));
     return f->pick;
 }
 
@@ -73,9 +79,10 @@ static bool advance(struct strategy_dfs *d, struct dfs_frame *f)
             d->pruned = true;
             return false;
         }
-        if (d->preemptions_max == DFS_UNBOUNDED || f->used < d->preemptions_max ||
-            !frame_preempts(f, f->pick))
+        if (d->preemptions_max == DFS_UNBOUNDED ||
+            f->used + frame_cost(d, f, f->pick) <= d->preemptions_max)
             return true;
+        d->bounded = true;
     }
     return false;
 }
@@ -97,22 +104,14 @@ void strategy_dfs_init(struct strategy_dfs *d, struct dfs_frame *frames, size_t 
                        uint32_t preemptions_max)
 {
     *d = (struct strategy_dfs){
-        .s = {"dfs", false, NULL, dfs_begin, dfs_pick, dfs_end},
+        .s = {.name = "dfs",
+              .wants_time = false,
+              .evenly = NULL,
+              .begin = dfs_begin,
+              .pick = dfs_pick,
+              .end = dfs_end},
         .frames = frames,
         .frames_max = frames_max,
         .preemptions_max = preemptions_max,
     };
-}
-
-uint32_t strategy_dfs_progress(const struct strategy_dfs *d)
-{
-    uint64_t done = 0, width = UINT64_C(1000000) << 20;
-
-    if (d->exhausted)
-        return 1000000;
-    for (size_t i = 0; i < d->count && width > 0; i++) {
-        width /= d->frames[i].kind_n & CHOICE_N_MAX;
-        done += width * d->frames[i].pick;
-    }
-    return (uint32_t)(done >> 20);
 }

@@ -9,13 +9,14 @@
 #include "sim/base/fail.h"
 
 enum world_end {
-    END_STOPPED, /* host_stop: the program ended */
-    END_DONE,    /* every thread ended */
-    END_IDLE,    /* threads wait and nothing will ever wake one */
-    END_TIME,    /* the clock reached the limit */
-    END_FINDING, /* finding(): see the verdict */
-    END_LIMIT,   /* a stated limit was crossed: memory, threads, steps of an exploration ... */
-    END_THROWN,  /* throw(), or a broken invariant: the simulator's own fault */
+    END_STOPPED,  /* host_stop: the program ended */
+    END_DONE,     /* every thread ended */
+    END_IDLE,     /* threads wait and nothing will ever wake one */
+    END_TIME,     /* the clock reached the limit */
+    END_FINDING,  /* finding(): see the verdict */
+    END_LIMIT,    /* a stated limit was crossed: memory, threads, steps of an exploration ... */
+    END_THROWN,   /* throw(), or a broken invariant: the simulator's own fault */
+    END_RECORDED, /* of no world: a recording of something else ended */
     WORLD_ENDS
 };
 

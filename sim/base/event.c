@@ -19,10 +19,8 @@ enum { EV_LETTER_a = 'a', EV_LETTER_b, EV_LETTER_c };
 
 const struct event_info event_infos[EV_COUNT] = {
 #define ENUM(type, what, values)
-#define EVENT(NAME, name, what, fields) \
-    [EV_##NAME] = {#name, what, false, {EV_EACH(EV_INFO, fields){0}}},
-#define EVENT_G(NAME, name, what, fields) \
-    [EV_##NAME] = {#name, what, true, {EV_EACH(EV_INFO, fields){0}}},
+#define EVENT(NAME, name, what, fields) [EV_##NAME] = {#name, what, {EV_EACH(EV_INFO, fields){0}}},
+#define EVENT_G                         EVENT
 #include "sim/base/events.def"
 #undef EVENT_G
 #undef EVENT
@@ -121,8 +119,8 @@ bool event_is_none(enum ev_type type, uint64_t bits)
     case EV_TYPE_g: return bits == EVENT_NO_G;
     case EV_TYPE_m: return bits == EVENT_NO_M;
     case EV_TYPE_p: return bits == EVENT_NO_P;
-    case EV_TYPE_func:
-    case EV_TYPE_group:
+    case EV_TYPE_func: /* those of Go's own libraries are below 0 */
+    case EV_TYPE_group: return (int32_t)(uint32_t)bits < 0;
     case EV_TYPE_pc: return (uint32_t)bits == UINT32_MAX;
     default: return false;
     }
@@ -237,12 +235,13 @@ static bool mix_in_order(const struct event_log *l, struct fingerprint *to,
                          const struct event_rec *end)
 {
     struct fingerprint fp = *to;
-    uint64_t last = 0;
+    const struct event_rec *r = l->begin;
 
-    for (const struct event_rec *r = l->begin; r != end; r++) {
-        if (__builtin_expect(r->time <= last, 0))
+    if (r != end)
+        mix_one(&fp, r++);
+    for (; r != end; r++) {
+        if (__builtin_expect(r->time <= r[-1].time, 0))
             return false;
-        last = r->time;
         mix_one(&fp, r);
     }
     *to = fp;

@@ -74,14 +74,14 @@ typedef uint16_t ev_n16;
 typedef bool ev_flag;
 typedef uint16_t ev_cpu;
 typedef int32_t ev_fd;
-typedef int32_t ev_func;  /* of the program; -1: a goroutine of the runtime has none */
+typedef int32_t ev_func;  /* of the program; below 0: of the runtime and Go's libraries */
 typedef int32_t ev_group; /* of the program; -1: none */
 typedef uint32_t ev_span; /* of the program */
 typedef uint32_t ev_text; /* string of the program */
 typedef uint32_t ev_pc;   /* instruction of the program, EVENT_NO_PC */
 
 /* clang-format off */
-/* Those with names: enum ev_place { EV_place_none, ... }, and the typedef ev_place. */
+/* Kinds of fields with names: enum ev_place { EV_place_none, ... }, and the typedef ev_place. */
 #define EV_VALUE_1(value, text) EV_##value, EV_VALUE_2
 #define EV_VALUE_2(value, text) EV_##value, EV_VALUE_1
 #define EV_VALUE_1_END
@@ -113,9 +113,13 @@ enum ev_type {
     EV_TYPE_COUNT
 };
 
-/* A value as a record has it: in the lowest bits of its slot. */
-#define TYPE(type)                                                             \
-    static inline uint64_t ev_bits_##type(ev_##type x) { return (uint64_t)x; } \
+/* A value as a record has it: in the lowest bits of its slot, and none above: the sign of a
+ * negative one would run into the next slot. */
+#define TYPE(type)                                                          \
+    static inline uint64_t ev_bits_##type(ev_##type x)                      \
+    {                                                                       \
+        return (uint64_t)x & UINT64_MAX >> (64 - 8 * sizeof(ev_##type));    \
+    }                                                                       \
     static inline ev_##type ev_from_##type(uint64_t bits) { return (ev_##type)bits; }
 #define ID(type)                                                        \
     static inline uint64_t ev_bits_##type(ev_##type x) { return x.id; } \
@@ -228,7 +232,6 @@ enum { EVENT_FIELDS_MAX = 6 };
 
 struct event_info {
     const char *name, *what;
-    bool has_g;                                  /* happens to a goroutine */
     struct event_field fields[EVENT_FIELDS_MAX]; /* the last one has no name */
 };
 extern const struct event_info event_infos[EV_COUNT];

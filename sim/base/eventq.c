@@ -515,16 +515,3 @@ bool eventq_cancel(struct eventq *q, uint32_t handle)
         sweep(q);
     return true;
 }
-
-void eventq_each(const struct eventq *q, void (*fn)(void *arg, const struct event *e), void *arg)
-{
-    for (uint32_t i = 0; i < q->near_count; i++)
-        if (!is_dead(&q->nodes[q->near[i].node]))
-            fn(arg, &q->nodes[q->near[i].node]);
-    for (unsigned s = 0; q->wheel && s < LEVELS * DIGITS; s++)
-        for (struct list l = q->wheel->slots[s].list; l.low;) {
-            uint32_t i = list_pop(q, &l);
-            if (!is_dead(&q->nodes[i]))
-                fn(arg, &q->nodes[i]);
-        }
-}

@@ -65,7 +65,4 @@ bool eventq_pop(struct eventq *q, struct event *out);
  * handle. The queue must not be empty. */
 void eventq_replace(struct eventq *q, uint64_t time, uint64_t seq, uint64_t payload);
 
-/* All pending events in no useful order, for inspection: calls fn for each. */
-void eventq_each(const struct eventq *q, void (*fn)(void *arg, const struct event *e), void *arg);
-
 #endif

@@ -12,7 +12,6 @@
 static char throw_text[500];
 static throw_reporter *reporter;
 static void *reporter_arg;
-static int abort_on_throw;
 static atomic_int throwing;
 static _Thread_local int mine; /* this thread is the one that is throwing */
 
@@ -74,8 +73,6 @@ void throw_set_reporter(throw_reporter *fn, void *arg)
     reporter_arg = arg;
 }
 
-void throw_set_abort(int on) { abort_on_throw = on; }
-
 void throw_caught(void)
 {
     mine = 0;
@@ -93,8 +90,6 @@ static void report_default(const struct throw_site *site)
 static _Noreturn void die(void)
 {
     fflush(NULL);
-    if (abort_on_throw)
-        abort();
     _Exit(EXIT_INTERNAL);
 }
 

@@ -14,7 +14,7 @@
  * fail() is for any thread (it touches only its argument). throw() is for any thread: the
  * first one wins, later ones wait for the end of the process. */
 
-/* Exit statuses of every verb of the command. */
+/* Exit statuses of every command of gmpsim. */
 enum exit_code {
     EXIT_CLEAN = 0,
     EXIT_FINDING = 1,  /* the run found something: deadlock, leak, failed expectation ... */
@@ -73,9 +73,6 @@ typedef void throw_reporter(void *arg, const struct throw_site *site);
 /* NULL restores the default, which prints one line. Returns nothing; not for two threads at once.
  */
 void throw_set_reporter(throw_reporter *fn, void *arg);
-
-/* true: abort() (a core to look at) in place of exit status EXIT_INTERNAL. */
-void throw_set_abort(int on);
 
 /* Declares that a reporter left by a jump; a reporter calls it just before it jumps. */
 void throw_caught(void);

@@ -4,7 +4,7 @@
 
 /* A 64-bit fingerprint of everything that happened, in order.
  *
- *   h' = rotl(h, 29) ^ x) * K        x = the words of the item, each times its own odd constant,
+ *   h' = (rotl(h, 29) ^ x) * K       x = the words of the item, each times its own odd constant,
  *                                    rotated by its own amount, xored together
  *
  * For a fixed x the step is a bijection of h, and for a fixed h a bijection of each single word. So

@@ -6,12 +6,7 @@
 
 #include "sim/base/alloc.h"
 
-enum { CHUNK = 64, ROOM_MIN = 64 };
-
-struct gchunk {
-    uint64_t used; /* a bit per entry */
-    uint64_t entries[];
-};
+enum { CHUNK = GTABLE_CHUNK, ROOM_MIN = 64 };
 
 static void *entry(const struct gtable *t, struct gchunk *c, uint32_t goid)
 {
@@ -21,13 +16,6 @@ static void *entry(const struct gtable *t, struct gchunk *c, uint32_t goid)
 static uint64_t bit(uint32_t goid) { return UINT64_C(1) << goid % CHUNK; }
 
 void gtable_init(struct gtable *t, size_t size) { *t = (struct gtable){.size = size}; }
-
-void *gtable_find(const struct gtable *t, uint32_t goid)
-{
-    size_t i = goid / CHUNK;
-    struct gchunk *c = i < t->room ? t->chunks[i] : NULL;
-    return c != NULL && (c->used & bit(goid)) != 0 ? entry(t, c, goid) : NULL;
-}
 
 static void grow(struct gtable *t, size_t index)
 {

@@ -17,9 +17,25 @@ struct gtable {
     size_t room, count;
 };
 
+enum { GTABLE_CHUNK = 64 };
+
+struct gchunk {
+    uint64_t used; /* a bit per entry */
+    uint64_t entries[];
+};
+
 void gtable_init(struct gtable *t, size_t size);
-/* NULL: not there. */
-void *gtable_find(const struct gtable *t, uint32_t goid);
+
+/* NULL: not there. In line: it is asked for every record. */
+static inline void *gtable_find(const struct gtable *t, uint32_t goid)
+{
+    size_t i = goid / GTABLE_CHUNK;
+    struct gchunk *c = i < t->room ? t->chunks[i] : NULL;
+    if (c == NULL || (c->used >> goid % GTABLE_CHUNK & 1) == 0)
+        return NULL;
+    return (unsigned char *)c->entries + goid % GTABLE_CHUNK * t->size;
+}
+
 /* The goroutine's entry, made with zeros if need be. It stays where it is. */
 void *gtable_put(struct gtable *t, uint32_t goid);
 void gtable_take(struct gtable *t, uint32_t goid);

@@ -21,7 +21,7 @@ static bool pct_begin(struct strategy *s)
     x = rng_splitmix(&x) ^ RNG_CHOOSE;
     x = rng_splitmix(&x) ^ ~p->run++;
     p->random.state = rng_splitmix(&x);
-    p->asked = 0;
+    p->asked = p->seen = 0;
     for (uint32_t i = 0; i < OPTIONS_MAX; i++)
         p->priority[i] = 0;
     for (uint32_t i = 0; i + 1 < p->depth; i++)
@@ -29,22 +29,15 @@ static bool pct_begin(struct strategy *s)
     return true;
 }
 
-/* By turns: goroutines have numbers without an end; those that share a place share a priority. */
-static uint8_t option_of(const struct choice *c, uint32_t k)
-{
-    if (c->turn == NULL)
-        return c->option[k];
-    if (c->first + k == c->turn->count)
-        return OPTION_CLOCK;
-    return (uint8_t)(c->turn->goid[c->first + k] % OPTION_CLOCK);
-}
-
-/* New ones come in at a random place. Equals are told apart by their number. */
+/* An option that was not asked about before comes in at a random place among the priorities; equal
+ * ones are told apart by their number. */
 static uint32_t priority_of(struct strategy_pct *p, uint8_t option)
 {
-    if (p->priority[option] == 0)
+    if (p->priority[option] == 0) {
+        p->seen++;
         p->priority[option] = PRIORITY_FIRST +
                               evenly_below(evenly_next(&p->random), PRIORITY_FIRST);
+    }
     return p->priority[option];
 }
 
@@ -53,7 +46,7 @@ static uint32_t highest(struct strategy_pct *p, const struct choice *c)
     uint32_t best = 0;
 
     for (uint32_t i = 1; i < c->n; i++)
-        if (priority_of(p, option_of(c, i)) > priority_of(p, option_of(c, best)))
+        if (priority_of(p, choice_place(c, i)) > priority_of(p, choice_place(c, best)))
             best = i;
     return best;
 }
@@ -68,7 +61,7 @@ static uint32_t pct_pick(struct strategy *s, const struct choice *c)
     uint32_t best = highest(p, c);
     for (uint32_t i = 0; i + 1 < p->depth; i++)
         if (p->change[i] == now) {
-            p->priority[option_of(c, best)] = p->depth - i; /* below all that were drawn */
+            p->priority[choice_place(c, best)] = p->depth - i; /* below all that were drawn */
             best = highest(p, c);
         }
     return best;
@@ -81,12 +74,30 @@ static void pct_end(struct strategy *s, bool complete)
     (void)complete;
     if (p->asked > p->longest)
         p->longest = p->asked;
+    if (p->seen > p->actors)
+        p->actors = p->seen;
+}
+
+uint64_t strategy_pct_bound(uint64_t actors, uint64_t steps, uint32_t depth)
+{
+    uint64_t bound = actors;
+    for (uint32_t i = 1; i < depth; i++) {
+        if (steps != 0 && bound > UINT64_MAX / steps)
+            return UINT64_MAX;
+        bound *= steps;
+    }
+    return bound;
 }
 
 void strategy_pct_init(struct strategy_pct *p, uint64_t seed, uint64_t runs_max, uint32_t depth)
 {
     *p = (struct strategy_pct){
-        .s = {"pct", false, NULL, pct_begin, pct_pick, pct_end},
+        .s = {.name = "pct",
+              .wants_time = false,
+              .evenly = NULL,
+              .begin = pct_begin,
+              .pick = pct_pick,
+              .end = pct_end},
         .seed = seed,
         .runs_max = runs_max,
         .depth = depth < 1               ? 1

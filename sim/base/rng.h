@@ -58,8 +58,6 @@ static inline uint64_t rng_next(struct rng *r)
     return result;
 }
 
-static inline uint32_t rng_u32(struct rng *r) { return (uint32_t)(rng_next(r) >> 32); }
-
 /* 0..n-1, every value equally likely (Lemire's rejection). n == 0 means the full 64 bits. */
 static inline uint64_t rng_below(struct rng *r, uint64_t n)
 {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Stacks of coroutines from an arena, with guard pages between, so that a world holds them and a
+ * checkpoint can copy them (coro.h). */
 #define _GNU_SOURCE
 #include "sim/base/coro.h"
 

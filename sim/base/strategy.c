@@ -6,13 +6,6 @@
 
 const char choice_letters[CHOICE_KINDS + 1] = "tblsdfig";
 
-const char *choice_kind_name(enum choice_kind k)
-{
-    static const char *const names[CHOICE_KINDS] = {"thread", "flush", "load", "store",
-                                                    "draw",   "fault", "tie",  "turn"};
-    return k < CHOICE_KINDS ? names[k] : "?";
-}
-
 /* More answers than a choice can have are asked in two halves. */
 uint64_t choose_below(uint32_t (*ask)(const struct choice *c), uint64_t n, uint64_t fallback,
                       uint64_t step)
@@ -28,6 +21,15 @@ uint64_t choose_below(uint32_t (*ask)(const struct choice *c), uint64_t n, uint6
     c.n = (uint32_t)n;
     c.timed = (uint32_t)(fallback % n);
     return ask(&c);
+}
+
+uint8_t choice_place(const struct choice *c, uint32_t k)
+{
+    if (c->turn == NULL)
+        return c->option[k];
+    if (c->first + k == c->turn->count)
+        return OPTION_CLOCK;
+    return (uint8_t)(c->turn->goid[c->first + k] % OPTION_CLOCK);
 }
 
 /* ---- virtual time ---- */
@@ -52,7 +54,12 @@ static void nothing_end(struct strategy *s, bool complete)
 
 struct strategy *strategy_time(void)
 {
-    static struct strategy s = {"time", true, NULL, time_begin, time_pick, nothing_end};
+    static struct strategy s = {.name = "time",
+                                .wants_time = true,
+                                .evenly = NULL,
+                                .begin = time_begin,
+                                .pick = time_pick,
+                                .end = nothing_end};
     return &s;
 }
 
@@ -78,10 +85,10 @@ uint32_t random_answer(struct evenly *e, const struct choice *c, uint32_t fresh_
     switch (c->kind) {
     case CHOICE_LOAD:
     case CHOICE_STORE:
-    case CHOICE_FAULT:
         if ((x & 0xffff) * 1000 >> 16 < fresh_permille)
             return 0;
         break;
+    case CHOICE_FAULT: return (x & (FAULT_ONE_IN - 1)) == 0;
     case CHOICE_THREAD:
     case CHOICE_FLUSH:
     case CHOICE_DRAW:
@@ -102,7 +109,12 @@ static uint32_t random_pick(struct strategy *s, const struct choice *c)
 void strategy_random_init(struct strategy_random *r, uint64_t seed, uint64_t runs_max)
 {
     *r = (struct strategy_random){
-        .s = {"random", false, &r->evenly, random_begin, random_pick, nothing_end},
+        .s = {.name = "random",
+              .wants_time = false,
+              .evenly = &r->evenly,
+              .begin = random_begin,
+              .pick = random_pick,
+              .end = nothing_end},
         .seed = seed,
         .runs_max = runs_max,
         .fresh_permille = FRESH_PERMILLE,
@@ -141,7 +153,12 @@ void strategy_replay_init(struct strategy_replay *r, const struct answer *answer
                           bool strict)
 {
     *r = (struct strategy_replay){
-        .s = {"replay", false, NULL, replay_begin, replay_pick, nothing_end},
+        .s = {.name = "replay",
+              .wants_time = false,
+              .evenly = NULL,
+              .begin = replay_begin,
+              .pick = replay_pick,
+              .end = nothing_end},
         .answers = answers,
         .count = count,
         .strict = strict,

@@ -8,13 +8,14 @@
 #include <stdint.h>
 
 #include "sim/base/event.h"
+#include "sim/base/race.h"
 
 enum traced_value { TRACED_UNSIGNED, TRACED_SIGNED, TRACED_POINTER };
 
 struct traced_site {
     const char *file, *func;
     uint32_t line;
-    const char *op;    /* load, store, cas, xchg, xchg8, add, or, and */
+    const char *verb;  /* load, store, cas, xchg, xchg8, add, or, and */
     const char *order; /* as Go declares it: sc, acq, rel, rlx (a plain access in Go) */
     const char *field; /* as the source says it: "&pp->runqhead" */
     enum traced_value value;
@@ -31,12 +32,14 @@ struct traced_op {
     bool done;       /* false: a cas that failed */
 };
 
-/* Either may be NULL. Called on an M's stack, between two points. in_order: a record waits until
+/* Any may be NULL. Called on an M's stack, between two points. in_order: a record waits until
  * nothing can come before it, so that operations and records together are in the order of (time, M,
  * sequence); else it comes when it is made, by an M that may be ahead of the others. */
 struct traced_to {
     void (*op)(void *arg, const struct traced_op *op);
     void (*event)(void *arg, const struct event_rec *rec);
+    /* What orders goroutines (race.h), as it happens; m: the M that says so. */
+    void (*order)(void *arg, uint16_t m, enum race_edge op, uint32_t goid, uint64_t with);
     void *arg;
     bool in_order;
 };

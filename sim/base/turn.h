@@ -26,6 +26,7 @@ enum turn_object {
 
 /* What a goroutine is about to do. */
 struct turn_does {
+    uint64_t turn; /* its number in the run, from 1; the host's */
     uint32_t goid;
     uint32_t pc; /* of the instruction */
     uint16_t op;
@@ -45,5 +46,8 @@ struct turn {
     void (*look)(const struct turn *t, uint32_t index, struct turn_does *out);
     void *g[TURN_MAX]; /* the model's */
 };
+
+/* May it matter which of the two comes first? What is not known matters always. */
+bool turn_conflicts(const struct turn_does *a, const struct turn_does *b);
 
 #endif

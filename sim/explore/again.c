@@ -3,8 +3,9 @@
  * it back.
  *
  * What is copied: the arena and the stacks (sim/base/checkpoint.c), the world's part of struct ex,
- * and what the verbs' fast path keeps. The memory model has no state at this moment: start-up is
- * sequentially consistent. */
+ * and what the verbs' fast path keeps. Of the arena only pages that some run has written to are put
+ * back, some dozen of hundreds: which they are is learnt by write protection, one fault a page. The
+ * memory model has no state at this moment: start-up is sequentially consistent. */
 #include <stddef.h>
 #include <string.h>
 
@@ -14,7 +15,9 @@
 static struct {
     struct checkpoint copy;
     struct ex_hot hot;
-    unsigned char world[offsetof(struct ex, threads)];
+    unsigned char world[offsetof(struct ex, able)];
+    struct ex_thread *able[2 * EX_THREADS_MAX];
+    uint8_t able_id[2 * EX_THREADS_MAX];
     struct ex_thread threads[EX_THREADS_MAX];
     struct ex_timer timers[EX_EVENTS_MAX];
     struct ex_ready ready[EX_READY_MAX];
@@ -63,6 +66,8 @@ int ex_keep(struct failure *f)
         return rc;
     kept.hot = ex_hot;
     memcpy(kept.world, &ex, sizeof kept.world);
+    memcpy(kept.able, ex.able, sizeof kept.able);
+    memcpy(kept.able_id, ex.able_id, sizeof kept.able_id);
     kept.thread_count = ex.thread_count;
     kept.timer_count = ex.timer_count;
     kept.ready_count = ex.ready_count;
@@ -71,8 +76,12 @@ int ex_keep(struct failure *f)
     memcpy(kept.timers, ex.timers, ex.timer_count * sizeof *ex.timers);
     memcpy(kept.ready, ex.ready, ex.ready_count * sizeof *ex.ready);
     kept.has = true;
+    if (EX_CATCHES_FAULTS)
+        (void)checkpoint_watch(&kept.copy, &ex.arena);
     return 0;
 }
+
+bool ex_start_touched_(const void *addr) { return checkpoint_touched(&kept.copy, addr); }
 
 static void put_back(void)
 {
@@ -80,6 +89,8 @@ static void put_back(void)
     checkpoint_restore(&kept.copy, &ex.arena);
     ex_hot = kept.hot;
     memcpy(&ex, kept.world, sizeof kept.world);
+    memcpy(ex.able, kept.able, 2 * (size_t)ex.able_count * sizeof *ex.able);
+    memcpy(ex.able_id, kept.able_id, 2 * (size_t)ex.able_count);
     memcpy(ex.threads, kept.threads, (size_t)kept.thread_count * sizeof *ex.threads);
     memcpy(ex.timers, kept.timers, kept.timer_count * sizeof *ex.timers);
     memcpy(ex.ready, kept.ready, kept.ready_count * sizeof *ex.ready);

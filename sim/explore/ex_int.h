@@ -38,8 +38,9 @@ struct ex_thread {
     uint8_t flags;  /* enum ex_flags; 0 on the fast path */
     uint8_t pos;    /* its index in ex.able while it is enabled */
     bool cuttable, timed_out;
-    bool cut;      /* the next cuttable burst ends at once */
-    bool handling; /* a signal */
+    bool cut;       /* the next cuttable burst ends at once */
+    bool handling;  /* a signal */
+    bool for_timer; /* what it tells of races it does for a timer */
     uint32_t signals;
 };
 
@@ -47,7 +48,9 @@ struct ex_thread {
 struct ex_turns {
     uint64_t count;
     uint32_t goid;         /* whose turn it is */
+    bool slept;            /* time has passed because nobody could go on */
     uint32_t alone, looks; /* turns in a row that it has had; that only looked */
+    uint32_t clocks;       /* readings of the clock in this turn */
 };
 
 struct ex_timer {
@@ -71,15 +74,14 @@ struct ex {
     struct answer *at, *end;
     struct ex_thread *next;
     struct answer of_able_0; /* the answer 0 to the question who of the able goes on */
-    uint32_t able_count;     /* threads that could run, by id; twice, so that they are read round */
-    struct ex_thread *able[2 * EX_THREADS_MAX];
-    uint8_t able_id[2 * EX_THREADS_MAX];
-    struct answer *dealt; /* where dealing began */
-    uint64_t steps;       /* before that */
-    bool quiet;           /* nothing but the able threads to choose from, see settle() */
+    uint32_t able_count;     /* threads that could run */
+    struct answer *dealt;    /* where dealing began */
+    uint64_t steps;          /* before that */
+    bool quiet;              /* nothing but the able threads to choose from, see settle() */
     bool poll_broken;
     uint64_t seq;
-    uint64_t late; /* ps by which time jumped over threads that could have run */
+    uint32_t faults; /* that have happened */
+    uint64_t late;   /* ps by which time jumped over threads that could have run */
     struct ex_turns turns;
     struct ex_thread
         *lender; /* on whose stack a callback of the environment runs; NULL: the main one */
@@ -87,7 +89,9 @@ struct ex {
     struct rng seeds;
     uint32_t timer_count, ready_count;
     int thread_count;
-    /* ---- ... to here, and of these three as many as there are ---- */
+    /* ---- ... to here, and of these as many as there are ---- */
+    struct ex_thread *able[2 * EX_THREADS_MAX]; /* by id; twice, so that they are read round */
+    uint8_t able_id[2 * EX_THREADS_MAX];
     struct ex_thread threads[EX_THREADS_MAX];
     struct ex_timer timers[EX_EVENTS_MAX]; /* unordered */
     struct ex_ready ready[EX_READY_MAX];
@@ -95,20 +99,21 @@ struct ex {
     struct evenly *evenly; /* of the strategy */
     bool always_slow;      /* never quiet */
     bool wants_time;
+    bool plain;                 /* what ex_hot.plain is but for a signal */
+    bool does;                  /* the strategy is told what each operation is about */
     bool starting, paused;      /* in the common beginning; at its end */
     struct ex_thread *at_start; /* who had come to the end of the common beginning */
     struct choice of_able;      /* the question when it is quiet */
     size_t answers_soft;        /* more answers than this: cut at the next point */
     struct ex_event *trace;
     size_t trace_count, trace_max;
-    unsigned bits[OP_COUNT];
+    unsigned bits[VERB_COUNT];
 
     struct ex_opts o;
     struct chooser ch;
     struct coro main;
     jmp_buf out; /* leaves ex_run from the main stack */
     uint64_t until;
-    uint64_t events[EV_COUNT];
     struct event_rec *records; /* EVENT_BATCH_COUNT of them; NULL without a sink */
     size_t record_count;
     uint64_t record_time; /* of the last one */
@@ -134,7 +139,7 @@ struct ex {
     bool (*namer)(const void *addr, char *buf, size_t size);
     const struct costs *cost_table;
 };
-extern struct ex ex;
+OWN_DATA struct ex ex;
 
 static inline int ex_tid(void) { return ex.cur != NULL ? ex.cur->id : -1; }
 
@@ -143,6 +148,9 @@ bool ex_wait_(enum ex_wait how, uint64_t wake_at);
 /* t comes back: with its burst at once, from a sleep after the wake latency. */
 void ex_wake_(struct ex_thread *t, uint64_t at, bool timed_out);
 void ex_signals_(struct ex_thread *t);
+/* Who was signalled while it stood before an operation handles that first, also when it comes back
+ * from the verbs' fast path: in the same place as when the schedule is done again. */
+void ex_signals_first_(void);
 static inline uint64_t ex_cost_(enum cost_kind k) { return ex.cost_table->kind[k]; }
 struct ex_thread *ex_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg);
 /* Leaves the run for good. */
@@ -159,6 +167,15 @@ void ex_due_update_(void);
 void ex_fire_(void);
 /* Virtual time's next thread among those that could run, but not this one; NULL: none. */
 struct ex_thread *ex_first_(const struct ex_thread *but);
+/* What is wrong with the world, as it is when all that was stored has arrived; NULL: nothing. The
+ * check is nobody's: it sees no thread's own buffer first. */
+const char *ex_look_(bool quiet);
+/* The answer of a strategy that has a step. */
+uint32_t ex_step_(const struct choice *c, bool slept);
+/* Does this go wrong now? */
+bool ex_fault_(enum fault_kind k);
+/* For a strategy that listens: the running operation is about addr; NULL: about anything. */
+void ex_does_(const void *addr, bool reads);
 /* me gives way to t. */
 void ex_switch_(struct ex_thread *me, struct ex_thread *t);
 /* By how many ps time may still jump over who could run. */
@@ -166,6 +183,17 @@ uint64_t ex_late_left_(void);
 /* The running thread has come to the end of the common beginning. */
 void ex_pause_(void);
 void ex_records_flush_(void);
+/* Of race.c: a new run; no runs any more. */
+void ex_races_begin_(void);
+void ex_races_free_(void);
+/* Sanitizers have handlers of their own for wild pointers and say more: they keep them. */
+#if defined(GMPSIM_ASAN) || defined(GMPSIM_TSAN)
+enum { EX_CATCHES_FAULTS = 0 };
+#else
+enum { EX_CATCHES_FAULTS = 1 };
+#endif
+/* Was it the first write to a page of the common beginning? */
+bool ex_start_touched_(const void *addr);
 void ex_faults_catch_(void);
 void ex_faults_release_(void);
 /* Back to an empty world. */
@@ -176,12 +204,26 @@ void ex_switch_out_(struct ex_thread *me);
 bool ex_take_over_(struct strategy *s);
 /* The stacks of threads from this one on are free. */
 void ex_end_threads_(int from);
+static inline void ex_does_other_(void)
+{
+    if (__builtin_expect(ex.does, 0))
+        ex_does_(NULL, /*reads*/ false);
+}
 /* Something that is no atomic, into the trace. */
-void ex_note_other_(int tid, enum ex_op op, const void *addr, uint64_t value);
-static inline void ex_note_(int tid, enum ex_op op, const void *addr, uint64_t value)
+void ex_note_other_(int tid, enum ex_verb verb, const void *addr, uint64_t value);
+static inline void ex_trace_(int tid, enum ex_verb verb, const void *addr, uint64_t value)
 {
     if (__builtin_expect(ex.trace != NULL, 0))
-        ex_note_other_(tid, op, addr, value);
+        ex_note_other_(tid, verb, addr, value);
 }
+/* ... which others can see. */
+static inline void ex_note_(int tid, enum ex_verb verb, const void *addr, uint64_t value)
+{
+    ex_does_other_();
+    ex_trace_(tid, verb, addr, value);
+}
+
+/* By turns: the clock was read. */
+void ex_turn_clock_(void);
 
 #endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The world: threads, the question who is next, runs. */
-#define _DEFAULT_SOURCE /* madvise */
 #include "sim/explore/explore.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "sim/base/fail.h"
 #include "sim/explore/ex_int.h"
@@ -92,7 +90,7 @@ void ex_wake_(struct ex_thread *t, uint64_t at, bool timed_out)
     t->wait = WAIT_NOT;
     t->futex = NULL;
     t->timed_out = timed_out;
-    ex_note_(t->id, OP_wake, NULL, timed_out);
+    ex_note_(t->id, VERB_wake, NULL, timed_out);
     if (at < t->now)
         at = t->now;
     t->now = at + (slept ? wake_latency(at - t->now) : 0);
@@ -161,6 +159,7 @@ static uint32_t list_threads(const struct ex_thread *me, struct choice *c)
     c->preempts = mine && !yielded;
     memcpy(option, ex.able_id + first, n);
     bool waits = yielded && me->yields > EX_YIELDS_MAX && n > 1 && !ex.wants_time;
+    c->waits = waits;
     return waits ? n - 1 : n;
 }
 
@@ -207,13 +206,26 @@ struct ex_thread *ex_first_(const struct ex_thread *but)
     return first;
 }
 
+/* For a strategy that wants to know of every turn or operation. */
+uint32_t ex_step_(const struct choice *c, bool slept)
+{
+    struct strategy *s = ex.ch.strategy;
+    uint32_t pick = s->step(s, c, slept);
+
+    if (c->n > 1)
+        ex.ch.log[ex.ch.count++] = answer_make(c->kind, c->n, pick);
+    if (s->enough)
+        ex_leave_(END_LIMIT, "nothing new");
+    return pick;
+}
+
 /* Which option happens. */
 static int next_option(struct ex_thread *me)
 {
     if (ex.o.sync && ex.able_count > 0)
         return ex_first_(NULL)->id;
     if (ex.o.sync)
-        return ex.due != NEVER ? OPTION_CLOCK : -1;
+        return (ex.turns.slept = ex.due != NEVER) ? OPTION_CLOCK : -1;
     struct choice c = {.option = option, .step = ex.steps};
     uint32_t n = c.threads = list_threads(me, &c);
 
@@ -230,8 +242,12 @@ static int next_option(struct ex_thread *me)
             return OPTION_CLOCK;
     }
     c.n = n;
-    if (n < 2)
-        return n == 0 ? -1 : option[0];
+    if (n == 0)
+        return -1;
+    if (ex.ch.strategy->step != NULL)
+        return option[ex_step_(&c, /*slept*/ false)];
+    if (n == 1)
+        return option[0];
     return option[choose(&ex.ch, &c)];
 }
 
@@ -259,13 +275,11 @@ static void flush(int tid)
     uint64_t value;
     const void *addr = mm_oldest(tid, &value);
 
-    ex_note_(tid, OP_flush, addr, value);
+    ex_note_(tid, VERB_flush, addr, value);
     mm_flush_one(tid);
 }
 
-/* What is wrong with the world, as it is when all that was stored has arrived; NULL: nothing. The
- * check is nobody's: it sees no thread's own buffer first. */
-static const char *look(bool quiet)
+const char *ex_look_(bool quiet)
 {
     struct ex_thread *cur = ex.cur;
 
@@ -283,7 +297,7 @@ static struct ex_thread *next_thread(struct ex_thread *me)
     for (;;) {
         while (ex.due <= ex.order)
             ex_fire_();
-        const char *bad = ex.able_count == 0 ? look(/*quiet*/ true) : NULL;
+        const char *bad = ex.able_count == 0 ? ex_look_(/*quiet*/ true) : NULL;
         if (bad != NULL) {
             ex.why = END_THROWN;
             ex.text = bad;
@@ -353,6 +367,13 @@ void ex_signals_(struct ex_thread *me)
     }
 }
 
+void ex_signals_first_(void)
+{
+    ex_hot.plain = ex.plain;
+    if (!ex.wants_time && !ex_hot.sync)
+        ex_signals_(ex.cur);
+}
+
 /* me stays: an operation happens not before the last one. */
 static inline void stay(void)
 {
@@ -385,6 +406,8 @@ static bool anybody_flagged(void)
 static void settle(const struct ex_thread *t)
 {
     ex_unsettle_();
+    if (t->flags & EX_SIGNALLED)
+        ex_hot.plain = false; /* it may come back right into a verb: see ex_signals_first_ */
     ex.quiet = !ex.always_slow && ex.due == NEVER && mm.pending == 0 && !anybody_flagged();
     if (!ex.quiet || ex.evenly == NULL || ex.able_count < 2 || ex.ch.count > ex.answers_soft)
         return;
@@ -399,6 +422,17 @@ uint32_t ex_choose_(const struct choice *c)
 {
     ex_unsettle_(); /* it uses up the draw that was dealt */
     return choose(&ex.ch, c);
+}
+
+/* The next when the running one has ended or is none: mostly there is only who to choose from. */
+static struct ex_thread *next_of_rest(void)
+{
+    struct choice c = {.kind = CHOICE_THREAD, .option = ex.able_id, .step = ex.steps};
+
+    if (ex.always_slow || ex.due != NEVER || mm.pending != 0 || ex.able_count == 0)
+        return next_thread(NULL);
+    c.n = c.threads = ex.able_count;
+    return ex.able[c.n > 1 ? choose(&ex.ch, &c) : 0];
 }
 
 static struct ex_thread *next_of_able(struct ex_thread *me)
@@ -418,7 +452,7 @@ static struct ex_thread *next_of_all(struct ex_thread *me)
 {
     if (ex_hot.now >= ex.until)
         ex_leave_(END_TIME, "");
-    const char *bad = look(/*quiet*/ false);
+    const char *bad = ex_look_(/*quiet*/ false);
     if (bad != NULL)
         ex_leave_(END_THROWN, bad);
     if (!ex.wants_time)
@@ -450,7 +484,16 @@ static void rest(struct ex_thread *me)
 }
 
 /* By turns a point is none, but for who yields to a thread that it waits for. */
-static void sync_point(struct ex_thread *me)
+static inline bool is_no_point(const struct ex_thread *me)
+{
+    if (!ex_hot.sync || me == NULL || (me->flags & EX_YIELDED) || ex.stop ||
+        ex.steps >= ex.o.steps_max)
+        return false;
+    ex.steps++;
+    return true;
+}
+
+static void yield_to_others(struct ex_thread *me)
 {
     if (!(me->flags & EX_YIELDED))
         return;
@@ -465,6 +508,8 @@ static __attribute__((noinline)) void point_slow(struct ex_thread *me)
 {
     const char *limit;
 
+    if (me == NULL)
+        return; /* somebody looks at a world that has ended */
     if (ex.at != NULL)
         ex_unsettle_();
     if (ex.stop)
@@ -474,7 +519,13 @@ static __attribute__((noinline)) void point_slow(struct ex_thread *me)
     if (limit != NULL)
         ex_leave_(END_LIMIT, limit);
     if (ex_hot.sync) {
-        sync_point(me);
+        yield_to_others(me);
+        return;
+    }
+    if (me->flags == EX_CHOSEN && !ex.always_slow) { /* it was asked about before it went on */
+        me->flags = 0;
+        stay();
+        settle(me);
         return;
     }
     struct ex_thread *t = ex.quiet ? next_of_able(me) : next_of_all(me);
@@ -491,7 +542,8 @@ void ex_point_(void)
     struct answer *at = ex.at;
 
     if (__builtin_expect(at >= ex.end, 0)) {
-        point_slow(me);
+        if (!is_no_point(me))
+            point_slow(me);
         return;
     }
     deal(t, at + 1);
@@ -550,11 +602,11 @@ void ex_thread_exit_(void)
 
     if (ex.wants_time)
         ex_point_(); /* else nothing that anybody sees */
-    ex_note_(me->id, OP_exit, NULL, 0);
+    ex_trace_(me->id, VERB_exit, NULL, 0);
     me->wait = WAIT_DEAD; /* no fence: nobody learns from the end of a thread that it ended */
     me->wake_at = NEVER;
     disable(me);
-    struct ex_thread *t = next_thread(NULL);
+    struct ex_thread *t = next_of_rest();
     if (t == NULL) {
         ex_switch_out_(me);
         abort(); /* nobody comes back */
@@ -601,167 +653,7 @@ void ex_leave_(enum world_end why, const char *text)
     abort(); /* nobody comes back */
 }
 
-static void on_throw(void *arg, const struct throw_site *site)
-{
-    (void)arg;
-    if (!ex.running)
-        return; /* not ours: the default ends the process */
-    throw_caught();
-    ex_leave_(END_THROWN, site->text);
-}
-
 /* ---- runs ---- */
-
-static void set_ports(void)
-{
-#define ACQ          MM_ACQ
-#define REL          MM_REL
-#define DMB          MM_DMB
-#define DRAIN        MM_DRAIN
-#define SYNC         MM_SYNC
-#define LWSYNC       MM_LWSYNC
-#define ISYNC        MM_ISYNC
-#define LWSYNC_AFTER MM_LWSYNC_AFTER
-    static const unsigned bits[][PORT_COUNT] = {
-#define OP(name, kind, amd64, arm64, ppc64le) {amd64, arm64, ppc64le},
-#include "sim/explore/ops.def"
-#undef OP
-    };
-    static const enum cost_atomic cost[] = {
-        [OP_load] = ATOMIC_load,
-        [OP_load_acq] = ATOMIC_load_acq,
-        [OP_load_rlx] = ATOMIC_load_rlx,
-        [OP_store] = ATOMIC_store,
-        [OP_store_rel] = ATOMIC_store_rel,
-        [OP_store_rlx] = ATOMIC_store_rlx,
-        [OP_cas] = ATOMIC_cas,
-        [OP_cas_rel] = ATOMIC_cas_rel,
-        [OP_xchg] = ATOMIC_xchg,
-        [OP_xchg8] = ATOMIC_xchg,
-        [OP_add] = ATOMIC_add,
-        [OP_or] = ATOMIC_add,
-        [OP_and] = ATOMIC_add,
-        [OP_fence] = ATOMIC_fence,
-    };
-    for (int i = 0; i <= OP_fence; i++) {
-        ex.bits[i] = bits[i][ex.o.port];
-        ex_hot.cost[i] = ex.cost_table->atomic[ex.o.port][cost[i]].hit;
-    }
-}
-
-static bool opts_ok(struct failure *f, const struct ex_opts *o)
-{
-    static const enum cost_port wanted[MM_KINDS] = {PORT_COUNT, PORT_AMD64, PORT_ARM64,
-                                                    PORT_PPC64LE};
-
-    if (o->memory >= MM_KINDS || o->port >= PORT_COUNT)
-        return fail(f, E_USAGE, "explore: no such memory model or port"), false;
-    if (wanted[o->memory] != PORT_COUNT && wanted[o->memory] != o->port)
-        return fail(f, E_USAGE, "memory model %s wants port %s, got %s", mm_kind_name(o->memory),
-                    cost_port_name(wanted[o->memory]), cost_port_name(o->port)),
-               false;
-    return true;
-}
-
-bool ex_init(struct failure *f, const struct ex_opts *o)
-{
-    if (!opts_ok(f, o))
-        return false;
-    memset(&ex, 0, sizeof(ex));
-    ex.o = *o;
-    ex.o.steps_max = o->steps_max != 0 ? o->steps_max : 1000000;
-    ex.o.turns_max = o->turns_max != 0 ? o->turns_max : 100000;
-    ex.o.ncpu = o->ncpu != 0 ? o->ncpu : 8;
-    ex.until = o->until_ns != 0 ? (uint64_t)o->until_ns * 1000 : NEVER;
-    static const struct costs nothing; /* by turns, a turn is what takes time */
-    ex.cost_table = o->sync ? &nothing : o->costs != NULL ? o->costs : &costs_builtin;
-    ex.ch.log_max = (o->answers_max != 0 ? o->answers_max : 1 << 20) + 256;
-    ex.answers_soft = ex.ch.log_max - 256;
-    ex.ch.log = malloc(ex.ch.log_max * sizeof(*ex.ch.log));
-    if (ex.ch.log == NULL)
-        return fail(f, E_LIMIT, "explore: no memory for %zu answers", ex.ch.log_max), false;
-    if (o->sink != NULL && (ex.records = malloc(EVENT_BATCH_COUNT * sizeof *ex.records)) == NULL) {
-        free(ex.ch.log);
-        return fail(f, E_LIMIT, "explore: no memory for records"), false;
-    }
-    size_t stack = o->stack_size != 0 ? o->stack_size : STACK_SIZE_DEFAULT;
-    size_t memory = o->memory_max != 0 ? o->memory_max : (size_t)1 << 30;
-    if (arena_init(&ex.arena, memory, stackpool_space(stack, EX_THREADS_MAX), f) < 0 ||
-        stackpool_init(&ex.stacks, &ex.arena, stack, EX_THREADS_MAX, f) < 0) {
-        free(ex.records);
-        free(ex.ch.log);
-        return false;
-    }
-    ex.arena_mark = ex.arena.used;
-    ex_hot.base = (uintptr_t)ex.arena.base;
-    ex_hot.size = ex.arena.reserved;
-    ex.of_able = (struct choice){.kind = CHOICE_THREAD, .preempts = true};
-    coro_init_thread(&ex.main); /* once: sanitizers look the stack up in a file */
-    set_ports();
-    site_count();
-    throw_set_reporter(on_throw, NULL);
-    ex_faults_catch_();
-    return true;
-}
-
-void ex_end_threads_(int from)
-{
-    for (int i = from; i < ex.thread_count; i++)
-        stackpool_end(&ex.stacks, &ex.threads[i].coro);
-    if (ex.thread_count > from)
-        ex.thread_count = from;
-}
-
-void ex_free(void)
-{
-    ex_forget();
-    ex_end_threads_(0);
-    ex_faults_release_();
-    throw_set_reporter(NULL, NULL);
-    arena_release(&ex.arena);
-    free(ex.records);
-    free(ex.ch.log);
-    ex.records = NULL;
-    ex.ch.log = NULL;
-}
-
-enum { CLEAR_BY_HAND = 256 * 1024, PAGE = 4096 };
-
-/* The arena promises zeros above what is used. A large world has tables that are mostly not
- * touched: the system takes their pages back for less than clearing them would cost. */
-static void arena_clear(void)
-{
-    size_t by_hand = ex.arena_mark + CLEAR_BY_HAND;
-
-    by_hand += PAGE - by_hand % PAGE;
-    if (ex.arena.used <= by_hand)
-        by_hand = ex.arena.used;
-    else if (madvise(ex.arena.base + by_hand, ex.arena.used - by_hand, MADV_DONTNEED) != 0)
-        by_hand = ex.arena.used;
-    memset(ex.arena.base + ex.arena_mark, 0, by_hand - ex.arena_mark);
-    ex.arena.used = ex.arena_mark;
-}
-
-/* Back to an empty world. */
-void ex_world_reset_(void)
-{
-    ex_end_threads_(0);
-    arena_clear();
-    ex.cur = ex.lender = NULL;
-    memset(ex.events, 0, sizeof(ex.events));
-    ex_hot.now = ex.order = ex.steps = ex.seq = ex.late = 0;
-    ex.turns = (struct ex_turns){0};
-    ex.able_count = 0;
-    ex.at = NULL;
-    ex.due = NEVER;
-    ex_unsettle_();
-    ex.timer_count = ex.ready_count = ex.name_count = 0;
-    ex.poll_broken = false;
-    rng_init(&ex.seeds, ex.o.seed, RNG_SCHED, 0);
-    ex.record_count = 0;
-    ex.record_time = 0;
-    fp_init(&ex_hot.fp);
-}
 
 bool ex_take_over_(struct strategy *s)
 {
@@ -772,11 +664,15 @@ bool ex_take_over_(struct strategy *s)
     ex.ch.strategy = s;
     ex.wants_time = s->wants_time;
     ex.evenly = s->evenly;
-    ex.always_slow = ex.o.sync || s->wants_time || memory >= MM_ARM || ex.until != NEVER ||
-                     ex.o.check != NULL || ex.tells;
-    ex_hot.plain = memory == MM_SC && ex.trace == NULL && !ex.tells;
+    ex.does = s->did != NULL && !ex.o.sync && !ex.starting;
+    ex.always_slow = ex.o.sync || s->wants_time || s->step != NULL || memory >= MM_ARM ||
+                     ex.until != NEVER || ex.o.check != NULL || ex.tells;
+    ex.plain = memory == MM_SC && ex.trace == NULL && !ex.tells && !ex.does;
+    ex_hot.plain = ex.plain;
     ex_hot.sync = ex.o.sync;
     ex_hot.turns = ex.starting || ex.o.sync;
+    ex_hot.race = ex.o.races && !ex.starting;
+    ex_races_begin_();
     mm_reset(memory, ex.o.ctrl, &ex.ch);
     ex.ch.count = 0;
     ex.trace_count = 0;
@@ -827,7 +723,7 @@ static void enter(void)
     if (resting != NULL)
         coro_switch(&ex.main, &resting->coro);
     else
-        go_on(first != NULL ? first : next_thread(NULL));
+        go_on(first != NULL ? first : next_of_rest());
 }
 
 enum world_end ex_run(void)
@@ -846,7 +742,11 @@ enum world_end ex_run(void)
     return ex.why;
 }
 
-void ex_end(void) { ex.ch.strategy->end(ex.ch.strategy, ex.why != END_LIMIT); }
+void ex_end(void)
+{
+    ex.ch.strategy->halted = ex.why != END_DONE && ex.why != END_IDLE;
+    ex.ch.strategy->end(ex.ch.strategy, ex.why != END_LIMIT);
+}
 
 void ex_fail(const char *text)
 {
@@ -874,7 +774,6 @@ uint64_t ex_fingerprint(void) { return fp_value(&ex_hot.fp); }
 uint64_t ex_steps(void) { return ex_steps_(); }
 int64_t ex_now(void) { return (int64_t)(ex.order / 1000); }
 int ex_threads(void) { return ex.thread_count; }
-uint64_t ex_events(uint32_t type) { return type < EV_COUNT ? ex.events[type] : 0; }
 
 const struct answer *ex_answers(size_t *count)
 {

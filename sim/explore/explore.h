@@ -26,6 +26,8 @@
 
 #include "sim/base/choose.h"
 #include "sim/base/ending.h"
+#include "sim/base/faults.h"
+#include "sim/base/race.h"
 #include "sim/base/traced.h"
 #include "sim/explore/mm.h"
 #include "sim/explore/site.h"
@@ -45,14 +47,16 @@ struct ex_opts {
     enum mm_kind memory;
     enum cost_port port; /* how Go's orders are realised; mm arm64 and ppc64 want their own port */
     bool ctrl;           /* see struct mm */
-    bool faults;         /* CHOICE_FAULT is asked: a futexsleep may return for no reason */
+    bool races;          /* data races of the program are looked for */
+    struct faults faults;
+    int fatal_kind;      /* of the finding that there is no memory */
     bool eager_clock;    /* time may jump to the next timed event while threads could run */
     int64_t late_max_ns; /* ... but in one run by no more than this in all; 0: any */
     int64_t settle_ns;   /* a common beginning goes on for so long, for the other threads */
     bool sync;           /* the goroutines of one P are chosen among, and not the threads */
     uint64_t turns_max;  /* of a run then; 0: 100,000 */
-    /* ... and is told of each turn, may be NULL. */
-    void (*turn)(void *arg, const struct turn_does *d);
+    /* ... and is told of each turn, may be NULL. False: the run ends as at a limit. */
+    bool (*turn)(void *arg, const struct turn_does *d);
     void *turn_arg;
     uint64_t seed;             /* of host_seed64 */
     uint64_t steps_max;        /* points of a run; 0: 1,000,000 */
@@ -112,16 +116,20 @@ bool ex_again(struct strategy *s);
 bool ex_go_on(struct strategy *s);
 void ex_forget(void);
 
+/* The parts (enum mm_bits) that an atomic verb's order has on a port. */
+unsigned verb_bits(enum cost_port port, enum ex_verb verb);
+
 /* Of the last run. */
 enum world_end ex_why(void);
 const char *ex_text(void); /* what was thrown, found or crossed; "" if nothing */
 int ex_finding_kind(void);
 /* The same as the other hosts say it. */
 const struct world_verdict *ex_verdict(void);
+/* Data races, each pair of places once, in the order in which they were seen. */
+const struct race_report *ex_races(uint32_t *count);
 uint64_t ex_fingerprint(void); /* of all operations and values, in order */
 uint64_t ex_steps(void);
 int64_t ex_now(void);
-uint64_t ex_events(uint32_t type);              /* how many were emitted */
 const struct answer *ex_answers(size_t *count); /* the schedule */
 /* Is the thread waiting? For reports after END_IDLE: what it waits for; NULL: it does not. */
 const char *ex_waits(int tid);
@@ -155,13 +163,12 @@ struct ex_event {
     uint64_t step;
     int64_t now;
     int16_t tid;
-    uint8_t op;
+    uint8_t verb;
     bool stale, wrote, moved; /* a load that did not see the newest; a store that is not last */
 };
 
 /* The caller's memory; NULL: off. Recording goes on until it is full. */
 void ex_trace(struct ex_event *events, size_t max);
-size_t ex_trace_count(void);
 /* Names an address for people; the text is kept by pointer. Forgotten at ex_begin. */
 void ex_name(const volatile void *addr, const char *name);
 /* Names what ex_name did not; returns false if it cannot. NULL: nobody asks. */

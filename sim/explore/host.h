@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 #include "sim/base/event.h"
+#include "sim/base/race.h"
+#include "sim/base/syscall.h"
 #include "sim/base/turn.h"
 
 #include "sim/explore/hot.h"
@@ -37,36 +39,37 @@
         mm_init_value(&ex_p_->v, sizeof(ex_p_->v), EX_TO_U64_(ex_p_, x)); \
         (void)0;                                                          \
     })
-#define EX_SITE_(op, order, text, p) EX_SITE(op, order, text, TRACED_VALUE((p)->v))
-#define EX_LOAD_(p, text, op, order)                                                       \
-    __extension__({                                                                        \
-        __auto_type ex_p_ = (p);                                                           \
-        EX_FROM_U64_(ex_p_, ex_load_(EX_SITE_(op, order, text, ex_p_), OP_##op, &ex_p_->v, \
-                                     sizeof(ex_p_->v)));                                   \
-    })
-#define EX_STORE_(p, text, x, op, order)                                                          \
-    __extension__({                                                                               \
-        __auto_type ex_p_ = (p);                                                                  \
-        uint64_t ex_x_ = EX_TO_U64_(ex_p_, x);                                                    \
-        ex_store_(EX_SITE_(op, order, text, ex_p_), OP_##op, &ex_p_->v, sizeof(ex_p_->v), ex_x_); \
-    })
-#define EX_CAS_(p, text, old, new, op, order)                                                    \
+#define EX_SITE_(verb, order, text, p) EX_SITE(verb, order, text, TRACED_VALUE((p)->v))
+#define EX_LOAD_(p, text, verb, order)                                                           \
     __extension__({                                                                              \
         __auto_type ex_p_ = (p);                                                                 \
-        uint64_t ex_o_ = EX_TO_U64_(ex_p_, old), ex_x_ = EX_TO_U64_(ex_p_, new);                 \
-        bool ex_ok_;                                                                             \
-        ex_rmw_(EX_SITE_(op, order, text, ex_p_), OP_##op, &ex_p_->v, sizeof(ex_p_->v), RMW_CAS, \
-                ex_x_, ex_o_, &ex_ok_);                                                          \
-        ex_ok_;                                                                                  \
+        EX_FROM_U64_(ex_p_, ex_load_(EX_SITE_(verb, order, text, ex_p_), VERB_##verb, &ex_p_->v, \
+                                     sizeof(ex_p_->v)));                                         \
+    })
+#define EX_STORE_(p, text, x, verb, order)                                                      \
+    __extension__({                                                                             \
+        __auto_type ex_p_ = (p);                                                                \
+        uint64_t ex_x_ = EX_TO_U64_(ex_p_, x);                                                  \
+        ex_store_(EX_SITE_(verb, order, text, ex_p_), VERB_##verb, &ex_p_->v, sizeof(ex_p_->v), \
+                  ex_x_);                                                                       \
+    })
+#define EX_CAS_(p, text, old, new, verb, order)                                               \
+    __extension__({                                                                           \
+        __auto_type ex_p_ = (p);                                                              \
+        uint64_t ex_o_ = EX_TO_U64_(ex_p_, old), ex_x_ = EX_TO_U64_(ex_p_, new);              \
+        bool ex_ok_;                                                                          \
+        ex_rmw_(EX_SITE_(verb, order, text, ex_p_), VERB_##verb, &ex_p_->v, sizeof(ex_p_->v), \
+                RMW_CAS, ex_x_, ex_o_, &ex_ok_);                                              \
+        ex_ok_;                                                                               \
     })
 /* The old value. */
-#define EX_RMW_(p, text, x, op, how)                                                   \
-    __extension__({                                                                    \
-        __auto_type ex_p_ = (p);                                                       \
-        uint64_t ex_x_ = EX_TO_U64_(ex_p_, x);                                         \
-        bool ex_ok_;                                                                   \
-        EX_FROM_U64_(ex_p_, ex_rmw_(EX_SITE_(op, sc, text, ex_p_), OP_##op, &ex_p_->v, \
-                                    sizeof(ex_p_->v), how, ex_x_, 0, &ex_ok_));        \
+#define EX_RMW_(p, text, x, verb, how)                                                       \
+    __extension__({                                                                          \
+        __auto_type ex_p_ = (p);                                                             \
+        uint64_t ex_x_ = EX_TO_U64_(ex_p_, x);                                               \
+        bool ex_ok_;                                                                         \
+        EX_FROM_U64_(ex_p_, ex_rmw_(EX_SITE_(verb, sc, text, ex_p_), VERB_##verb, &ex_p_->v, \
+                                    sizeof(ex_p_->v), how, ex_x_, 0, &ex_ok_));              \
     })
 
 #define a_load(p)              EX_LOAD_(p, #p, load, sc)
@@ -80,21 +83,21 @@
 #define a_xchg(p, x)           EX_RMW_(p, #p, x, xchg, RMW_XCHG)
 #define a_or(p, m)             EX_RMW_(p, #p, m, or, RMW_OR)
 #define a_and(p, m)            EX_RMW_(p, #p, m, and, RMW_AND)
-#define a_xchg8(p, x)                                                                            \
-    __extension__({                                                                              \
-        __auto_type ex_q_ = (p);                                                                 \
-        bool ex_ok_;                                                                             \
-        (uint8_t) ex_rmw_(EX_SITE_(xchg8, sc, #p, ex_q_), OP_xchg8, &ex_q_->v, sizeof(ex_q_->v), \
-                          RMW_XCHG8, (uint64_t)(uint8_t)(x), 0, &ex_ok_);                        \
+#define a_xchg8(p, x)                                                                              \
+    __extension__({                                                                                \
+        __auto_type ex_q_ = (p);                                                                   \
+        bool ex_ok_;                                                                               \
+        (uint8_t) ex_rmw_(EX_SITE_(xchg8, sc, #p, ex_q_), VERB_xchg8, &ex_q_->v, sizeof(ex_q_->v), \
+                          RMW_XCHG8, (uint64_t)(uint8_t)(x), 0, &ex_ok_);                          \
     })
-#define a_add(p, d)                                                                  \
-    __extension__({                                                                  \
-        __auto_type ex_q_ = (p);                                                     \
-        uint64_t ex_d_ = EX_TO_U64_(ex_q_, d);                                       \
-        bool ex_ok_;                                                                 \
-        EX_FROM_U64_(ex_q_, ex_rmw_(EX_SITE_(add, sc, #p, ex_q_), OP_add, &ex_q_->v, \
-                                    sizeof(ex_q_->v), RMW_ADD, ex_d_, 0, &ex_ok_) +  \
-                                ex_d_);                                              \
+#define a_add(p, d)                                                                    \
+    __extension__({                                                                    \
+        __auto_type ex_q_ = (p);                                                       \
+        uint64_t ex_d_ = EX_TO_U64_(ex_q_, d);                                         \
+        bool ex_ok_;                                                                   \
+        EX_FROM_U64_(ex_q_, ex_rmw_(EX_SITE_(add, sc, #p, ex_q_), VERB_add, &ex_q_->v, \
+                                    sizeof(ex_q_->v), RMW_ADD, ex_d_, 0, &ex_ok_) +    \
+                                ex_d_);                                                \
     })
 /* Not a point, so it may stand inside another verb. */
 #define a_peek(p)                                                   \
@@ -106,23 +109,23 @@
 #define a_fence() ex_fence_(EX_SITE(fence, sc, "", TRACED_UNSIGNED))
 
 void ex_fence_(const struct ex_site *s);
-uint64_t ex_peek_(const void *addr, unsigned size);
 
 /* ---- time and CPU ---- */
 
 enum burst_how { BURST_CUT, BURST_WHOLE };
 
-#define nanotime()                ex_nanotime_()
-#define host_now()                ex_host_now_()
-#define record_now()              host_now()
-#define work(kind)                ex_work_(W_##kind, 1)
-#define work_n(kind, n)           ex_work_(W_##kind, (uint64_t)(n))
-#define procyield(n)              ex_procyield_(n)
-#define osyield()                 ex_osyield_()
-#define host_usleep(us)           ex_usleep_(us)
-#define burst(ns, how)            ex_burst_(ns, (how) == BURST_CUT)
-#define syscall_body(ns, off_cpu) ex_syscall_body_(ns, off_cpu)
-#define nudge(hm)                 ex_nudge_(hm)
+#define nanotime()             ex_nanotime_()
+#define host_now()             ex_host_now_()
+#define record_now()           host_now()
+#define jolt(kind)             ((void)0) /* any order is looked at as it is */
+#define work(kind)             ex_work_(W_##kind, 1)
+#define work_n(kind, n)        ex_work_(W_##kind, (uint64_t)(n))
+#define procyield(n)           ex_procyield_(n)
+#define osyield()              ex_osyield_()
+#define host_usleep(us)        ex_usleep_(us)
+#define burst(ns, how)         ex_burst_(ns, (how) == BURST_CUT)
+#define syscall_body(ns, kind) ex_syscall_body_(ns, syscall_off_cpu(kind))
+#define nudge(hm)              ex_nudge_(hm)
 
 /* The host's part of an M. */
 struct hostm {
@@ -165,7 +168,7 @@ struct poll_event {
 };
 
 #define env_at(ns, fn, arg)             ex_env_at_(ns, fn, arg)
-#define env_ready(fd, mode)             ex_env_ready_(fd, mode)
+#define env_ready(fd, mode, n)          ((void)(n), ex_env_ready_(fd, mode))
 #define netpoll_wait(ns, ev, cap)       ex_netpoll_wait_(ns, ev, cap)
 #define netpoll_wakeup()                ex_netpoll_wakeup_()
 #define host_ncpu()                     ex_ncpu_()
@@ -185,12 +188,24 @@ struct poll_event {
 #define turn_ask(t)   ex_turn_ask_(t)
 #define turn_does(t)  ex_turn_does_(t)
 #define turn_draw(n)  (uint32_t) ex_draw_(n, 0)
+#define turn_call(ns) ex_turn_call_(ns)
 /* A draw of the program with few outcomes is a choice. */
 #define program_draws(n) ((n) > 1)
+/* Data races are looked for by whoever explores. */
+#define race_on()                                 __builtin_expect(ex_hot.race, 0)
+#define race_actor(goid)                          ex_race_actor_(goid)
+#define race_tell(edge, goid, with)               ex_race_tell_(edge, goid, with)
+#define race_access(goid, pc, addr, object, kind) ex_race_access_(goid, pc, addr, object, kind)
 #undef throw /* sim/base/fail.h has one for the simulator itself */
 #define throw(text) ex_throw_(text)
 #define finding(kind, text) ex_finding_(kind, text)
 #define host_stop()         ex_stop_()
+/* No descriptor of the system stands behind one here: what has arrived the model knows. */
+#define descriptor_open(fd, mode) ((void)(fd), (void)(mode))
+#define descriptor_close(fd)      ((void)(fd))
+#define descriptor_read(fd, ns)   ((void)(fd), syscall_body(ns, SYSCALL_SPIN), true)
+#define descriptor_write(fd, ns)  ((void)(fd), syscall_body(ns, SYSCALL_SPIN))
+#define descriptor_take(fd)       ((void)(fd))
 
 void ex_env_at_(int64_t ns, void (*fn)(void *), void *arg);
 void ex_env_ready_(int32_t fd, uint32_t mode);
@@ -207,6 +222,11 @@ void ex_turn_begin_(void);
 void ex_turn_settle_(void);
 int32_t ex_turn_ask_(const struct turn *t);
 void ex_turn_does_(const struct turn *t);
+int64_t ex_turn_call_(int64_t ns);
+uint32_t ex_race_actor_(uint32_t goid);
+void ex_race_tell_(enum race_edge edge, uint32_t goid, uint64_t with);
+void ex_race_access_(uint32_t goid, uint32_t pc, uint64_t addr, int32_t object,
+                     enum race_kind kind);
 _Noreturn void ex_throw_(const char *text);
 void ex_finding_(int kind, const char *text);
 _Noreturn void ex_stop_(void);

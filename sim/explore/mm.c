@@ -35,7 +35,6 @@ void mm_flush_one(int tid)
 
     assert(b->head != b->tail);
     mm_raw_put(e->addr, e->size, e->value);
-    mm.stats.flushes++;
     if (++b->head == b->tail)
         mm.pending &= ~(UINT64_C(1) << tid);
 }
@@ -198,11 +197,3 @@ uint64_t mm_kernel_read(int tid, void *addr, unsigned size)
 static const char *const kind_names[MM_KINDS] = {"sc", "tso", "arm64", "ppc64"};
 
 const char *mm_kind_name(enum mm_kind k) { return k < MM_KINDS ? kind_names[k] : "?"; }
-
-int mm_kind_parse(const char *name)
-{
-    for (int i = 0; i < MM_KINDS; i++)
-        if (strcmp(name, kind_names[i]) == 0)
-            return i;
-    return -1;
-}

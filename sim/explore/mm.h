@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "sim/base/own_data.h"
+
 enum mm_kind { MM_SC, MM_TSO, MM_ARM, MM_POWER, MM_KINDS };
 
 /* What the instructions of an access do besides the access. */
@@ -49,7 +51,7 @@ enum {
 struct chooser;
 
 struct mm_stats {
-    uint64_t stale_loads, moved_stores, flushes;
+    uint64_t stale_loads, moved_stores;
     uint64_t forgotten; /* histories cut, slots not offered: 0 means nothing was left out */
 };
 
@@ -61,7 +63,7 @@ struct mm {
     const char *limit; /* set when a limit was crossed: the run must be cut */
     struct mm_stats stats;
 };
-extern struct mm mm;
+OWN_DATA struct mm mm;
 
 /* Once per world; ctrl as in struct mm. Forgets everything of the last world. */
 void mm_reset(enum mm_kind kind, bool ctrl, struct chooser *chooser);
@@ -90,7 +92,6 @@ void mm_flush_one(int tid);
 const void *mm_oldest(int tid, uint64_t *value);
 
 const char *mm_kind_name(enum mm_kind k);
-int mm_kind_parse(const char *name); /* -1: no such model */
 
 /* ---- inside ---- */
 

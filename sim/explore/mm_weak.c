@@ -70,7 +70,6 @@ struct power_thread {
 static struct weak {
     uint32_t generation, locs, msgs, free_msg, oldest, newest, threads;
     uint64_t last_stamp;
-    uint64_t sync_max;
 } w;
 static struct {
     const void *addr;

@@ -14,8 +14,8 @@
  *     d8:5 b3:2
  *     end 9f86d081884c7d65        of the answers
  *
- * Letters: t thread, b thread or buffer, l load, s store, d draw, f fault, i tie at one instant
- * (enum choice_kind). */
+ * Letters: t thread, b thread or buffer, l load, s store, d draw, f fault, i tie at one instant, g
+ * goroutine (enum choice_kind). */
 
 #include <stddef.h>
 #include <stdint.h>

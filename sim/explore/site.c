@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/explore/site.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A site for this file itself: the section, and so its start and stop symbols, always exist. */
-static struct ex_site none = {"", "", 0, OP_COUNT, false, 0, {0}};
+static struct ex_site none = {"", "", 0, VERB_COUNT, false, 0, {0}};
 static struct ex_site *const none_p __attribute__((used, section("gmpsim_sites"))) = &none;
 
 extern struct ex_site *__start_gmpsim_sites[], *__stop_gmpsim_sites[];
@@ -28,19 +27,19 @@ static int by_place(const void *pa, const void *pb)
         c = (a->line > b->line) - (a->line < b->line);
     if (c == 0)
         c = strcmp(a->func, b->func);
-    return c != 0 ? c : (a->op > b->op) - (a->op < b->op);
+    return c != 0 ? c : (a->verb > b->verb) - (a->verb < b->verb);
 }
 
 /* Without the order, which stands beside it. */
-static const char *verb_name(enum ex_op op)
+static const char *kind_name(enum ex_verb verb)
 {
-    switch (op) {
-    case OP_load_acq:
-    case OP_load_rlx: return "load";
-    case OP_store_rel:
-    case OP_store_rlx: return "store";
-    case OP_cas_rel: return "cas";
-    default: return op_name(op);
+    switch (verb) {
+    case VERB_load_acq:
+    case VERB_load_rlx: return "load";
+    case VERB_store_rel:
+    case VERB_store_rlx: return "store";
+    case VERB_cas_rel: return "cas";
+    default: return verb_name(verb);
     }
 }
 
@@ -62,7 +61,7 @@ uint32_t site_count(void)
     }
     for (size_t i = 0; i < n; i++) {
         s[i]->id = (uint32_t)i; /* `none` sorts first and is 0 */
-        s[i]->told.op = verb_name((enum ex_op)s[i]->op);
+        s[i]->told.verb = kind_name((enum ex_verb)s[i]->verb);
     }
     done = true;
     return (uint32_t)n - 1;
@@ -73,30 +72,25 @@ struct ex_site *site_get(uint32_t id)
     return id >= 1 && id <= site_count() ? __start_gmpsim_sites[id] : NULL;
 }
 
-const char *op_name(enum ex_op op)
+const char *verb_name(enum ex_verb verb)
 {
-    static const char *const names[OP_COUNT] = {
-#define OP(name, ...) #name,
-#include "sim/explore/ops.def"
-#undef OP
+    static const char *const names[VERB_COUNT] = {
+#define VERB(name, ...) #name,
+#include "sim/explore/verbs.def"
+#undef VERB
         "flush",   "futexsleep", "futexwakeup", "wake",  "sleep", "burst",
-        "syscall", "poll",       "signal",      "start", "exit"};
-    return op < OP_COUNT ? names[op] : "?";
+        "syscall", "poll",       "signal",      "start", "exit",  "fault"};
+    return verb < VERB_COUNT ? names[verb] : "?";
 }
 
-void site_format(const struct ex_site *s, char *buf, size_t size)
-{
-    snprintf(buf, size, "%s:%u", base_name(s->file), s->line);
-}
-
-uint32_t site_weaken(const char *func, enum ex_op op, bool weakened)
+uint32_t site_weaken(const char *func, enum ex_verb verb, bool weakened)
 {
     uint32_t found = 0;
 
     for (uint32_t id = 1; id <= site_count(); id++) {
         struct ex_site *s = site_get(id);
-        if (s->op == op && (func == NULL || strcmp(s->func, func) == 0)) {
-            s->weakened = weakened;
+        if (s->verb == verb && (func == NULL || strcmp(s->func, func) == 0)) {
+            s->without = weakened ? UINT8_MAX : 0;
             found++;
         }
     }

@@ -13,6 +13,10 @@ enum { TURN_PS = 1000000 };
  * waits for may be theirs to do. */
 enum { LOOKS_MAX = 8, ALONE_MAX = 300 };
 
+/* The runtime reads the clock a few times in a turn; when it goes on and on it waits for time to
+ * pass (a fractional mark worker does, which may only work for a share of it). */
+enum { CLOCKS_MAX = 100 };
+
 /* ---- the end of the common beginning ---- */
 
 void ex_turn_begin_(void)
@@ -35,6 +39,12 @@ void ex_turn_settle_(void)
 }
 
 /* ---- time ---- */
+
+void ex_turn_clock_(void)
+{
+    if (++ex.turns.clocks > CLOCKS_MAX)
+        ex_hot.now += TURN_PS;
+}
 
 static uint64_t next_event(const struct turn *t)
 {
@@ -62,6 +72,11 @@ static void jump(uint64_t at)
         ex_fire_();
 }
 
+int64_t ex_turn_call_(int64_t ns)
+{
+    return ex_fault_(FAULT_syscall) ? ns + ex.o.faults.ns[FAULT_syscall] : ns;
+}
+
 /* ---- who is next ---- */
 
 static void count_turn(const struct turn_does *d)
@@ -87,23 +102,44 @@ static void does(const struct turn *t, uint32_t index)
     struct turn_does d;
 
     t->look(t, index, &d);
+    d.turn = ex.turns.count;
     count_turn(&d);
-    if (ex.o.turn != NULL)
-        ex.o.turn(ex.o.turn_arg, &d);
+    if (ex.ch.strategy->did != NULL)
+        ex.ch.strategy->did(ex.ch.strategy, &d);
+    if (ex.o.turn != NULL && !ex.o.turn(ex.o.turn_arg, &d))
+        ex_leave_(END_LIMIT, "a cycle of states");
 }
 
 void ex_turn_does_(const struct turn *t) { does(t, 0); }
+
+/* The runtime's rules hold between two turns too. */
+static void check(void)
+{
+    const char *bad = ex_look_(/*quiet*/ false);
+    if (bad != NULL)
+        ex_leave_(END_THROWN, bad);
+}
 
 static void one_more(void)
 {
     ex_hot.now += TURN_PS;
     ex.turns.count++;
+    ex.turns.clocks = 0;
+    check();
     if (ex.turns.count > ex.o.turns_max)
         ex_leave_(END_LIMIT, "turns of one run");
     if (ex_hot.now >= ex.until)
         ex_leave_(END_TIME, "");
     if (ex.ch.count > ex.answers_soft)
         ex_leave_(END_LIMIT, "answers of one run");
+}
+
+static uint32_t step(const struct choice *c)
+{
+    bool slept = ex.turns.slept;
+
+    ex.turns.slept = false;
+    return ex_step_(c, slept);
 }
 
 /* The answer to a question with at least one option. */
@@ -118,6 +154,8 @@ static uint32_t answer(const struct turn *t, uint32_t first, bool clock)
                        .first = first,
                        .step = ex.turns.count};
 
+    if (ex.ch.strategy->step != NULL)
+        return first + step(&c);
     return first + (c.n > 1 ? ex_choose_(&c) : 0);
 }
 

@@ -10,12 +10,20 @@
 #undef throw
 #undef finding
 
+/* A point of a verb that is no atomic. */
+static void point(void)
+{
+    ex_point_();
+    if (ex.cur != NULL && (ex.cur->flags & EX_SIGNALLED))
+        ex_signals_first_();
+}
+
 /* ---- atomics ---- */
 
 /* The order that the access has on this port, unless it is a fault of this exploration. */
 static unsigned bits_of(const struct ex_site *s)
 {
-    return __builtin_expect(s->weakened, 0) ? 0 : ex.bits[s->op];
+    return ex.bits[s->verb] & ~(unsigned)s->without;
 }
 
 /* For people, when somebody traces. */
@@ -32,7 +40,7 @@ static void note(const struct ex_site *s, const void *addr, uint64_t value, uint
         .step = ex_steps_(),
         .now = (int64_t)(ex_hot.now / 1000),
         .tid = (int16_t)ex.cur->id,
-        .op = s->op,
+        .verb = s->verb,
         .stale = mm.stats.stale_loads != stale_before,
         .wrote = wrote,
         .moved = mm.stats.moved_stores != moved_before,
@@ -78,53 +86,84 @@ static void tell(const struct ex_site *s, const void *addr, uint64_t before, uin
         ex_stop_now();
 }
 
+/* While a timed event is pending the order of operations decides when it comes; and a check looks
+ * at the world after each of them. */
+void ex_does_(const void *addr, bool reads)
+{
+    struct strategy *s = ex.ch.strategy;
+    uint64_t at = arena_offset(&ex.arena, addr);
+    bool one = addr != NULL && at < INT32_MAX && ex.due == NEVER && ex.o.check == NULL;
+
+    if (ex.cur == NULL)
+        return;
+    s->did(s, &(struct turn_does){.goid = (uint32_t)ex.cur->id + 1,
+                                  .known = true,
+                                  .reads = reads && one,
+                                  .count = 1,
+                                  .object = {one ? (int32_t)at + 1 : TURN_OBJECT_ALL}});
+}
+
+static inline void does(const void *addr, bool reads)
+{
+    if (ex.does)
+        ex_does_(addr, reads);
+}
+
 uint64_t ex_load_slow_(const struct ex_site *s, const void *addr, unsigned size)
 {
     uint64_t stale = mm.stats.stale_loads;
+    if (ex.cur == NULL)
+        return ex_peek_slow_(addr, size);
+    ex_signals_first_();
     /* A load may bring a location into the model's tables, through which others store. */
     uint64_t v = mm_load(ex.cur->id, (void *)(uintptr_t)addr, size, bits_of(s));
 
+    does(addr, /*reads*/ true);
     note(s, addr, v, v, false, stale, mm.stats.moved_stores);
     tell(s, addr, v, v, 0, true);
-    ex_did_((enum ex_op)s->op, ex_value_(v, size));
+    ex_did_((enum ex_verb)s->verb, ex_value_(v, size));
     return v;
 }
 
 void ex_store_slow_(const struct ex_site *s, void *addr, unsigned size, uint64_t value)
 {
+    ex_signals_first_();
     uint64_t moved = mm.stats.moved_stores;
     uint64_t before = ex.tells ? mm_peek(ex_tid(), addr, size) : 0;
 
     mm_store(ex.cur->id, addr, size, bits_of(s), value);
     ex_unsettle_(); /* a buffer may hold it back */
+    does(addr, /*reads*/ false);
     note(s, addr, value, value, true, mm.stats.stale_loads, moved);
     tell(s, addr, before, value, 0, true);
-    ex_did_((enum ex_op)s->op, ex_value_(value, size));
+    ex_did_((enum ex_verb)s->verb, ex_value_(value, size));
 }
 
 uint64_t ex_rmw_slow_(const struct ex_site *s, void *addr, unsigned size, enum mm_rmw how,
                       uint64_t operand, uint64_t expect, bool *wrote)
 {
+    ex_signals_first_();
     uint64_t stale = mm.stats.stale_loads, moved = mm.stats.moved_stores;
     uint64_t old = mm_rmw(ex.cur->id, addr, size, bits_of(s), how, operand, expect, wrote);
 
+    does(addr, /*reads*/ !*wrote);
     note(s, addr, *wrote ? mm_rmw_value(how, old, operand, size) : operand, old, *wrote, stale,
          moved);
     tell(s, addr, old, *wrote ? mm_rmw_value(how, old, operand, size) : old, expect, *wrote);
-    ex_did_rmw_((enum ex_op)s->op, old, size, *wrote);
+    ex_did_rmw_((enum ex_verb)s->verb, old, size, *wrote);
     return old;
 }
 
 void ex_fence_(const struct ex_site *s)
 {
-    ex_point_();
+    point();
     mm_fence(ex.cur->id, bits_of(s));
     note(s, NULL, 0, 0, false, mm.stats.stale_loads, mm.stats.moved_stores);
     tell(s, NULL, 0, 0, 0, true);
-    ex_did_(OP_fence, 0);
+    ex_did_(VERB_fence, 0);
 }
 
-uint64_t ex_peek_(const void *addr, unsigned size) { return mm_peek(ex_tid(), addr, size); }
+uint64_t ex_peek_slow_(const void *addr, unsigned size) { return mm_peek(ex_tid(), addr, size); }
 
 /* ---- time and CPU ---- */
 
@@ -158,13 +197,42 @@ static bool sleep_until(enum ex_wait how, uint64_t at)
     return timed_out;
 }
 
+/* ---- what may go wrong ---- */
+
+bool ex_fault_(enum fault_kind k)
+{
+    const struct faults *x = &ex.o.faults;
+    struct choice c = {.kind = CHOICE_FAULT, .n = 2, .step = ex_steps_()};
+
+    if (!x->on[k] || ex.starting || !ex.running || ex.cur == NULL ||
+        ex.faults >= (x->most != 0 ? x->most : FAULTS_MOST) || ex_choose_(&c) == 0)
+        return false;
+    ex.faults++;
+    ex_note_(ex_tid(), VERB_fault, NULL, k);
+    return true;
+}
+
+static uint64_t fault_ps(enum fault_kind k) { return (uint64_t)ex.o.faults.ns[k] * 1000; }
+
+/* Who was woken gets no CPU. */
+static void may_be_late(void)
+{
+    if (ex_fault_(FAULT_late))
+        ex_wait_(WAIT_BURST, ex_hot.now + fault_ps(FAULT_late));
+}
+
 int64_t ex_host_now_(void) { return (int64_t)(ex_hot.now / 1000); }
 
 int64_t ex_nanotime_(void)
 {
-    ex_point_();
+    point();
+    ex_does_other_();
+    if (ex_fault_(FAULT_clock))
+        ex_spend_(fault_ps(FAULT_clock));
     int64_t ns = ex_host_now_();
     ex_spend_(ex_cost_(COST_nanotime));
+    if (ex_hot.turns)
+        ex_turn_clock_();
     return ns;
 }
 
@@ -180,7 +248,7 @@ static void yielded(void)
 void ex_procyield_(uint32_t n)
 {
     yielded();
-    ex_point_();
+    point();
     ex_spend_(ex_cost_(COST_pause) * n);
 }
 
@@ -188,16 +256,16 @@ void ex_osyield_(void)
 {
     mm_kernel(ex_tid(), ex_tid());
     yielded();
-    ex_point_();
+    point();
     ex_spend_(ex_cost_(COST_osyield));
 }
 
 void ex_usleep_(uint32_t us)
 {
-    ex_point_();
+    point();
     mm_kernel(ex_tid(), ex_tid());
     ex_spend_(ex_cost_(COST_usleep));
-    ex_note_(ex_tid(), OP_sleep, NULL, us);
+    ex_note_(ex_tid(), VERB_sleep, NULL, us);
     sleep_until(WAIT_SLEEP, until((int64_t)us * 1000));
 }
 
@@ -219,8 +287,8 @@ int64_t ex_burst_(int64_t ns, bool cut)
 
     if (ns <= 0)
         return 0;
-    ex_point_();
-    ex_note_(me->id, OP_burst, NULL, (uint64_t)ns);
+    point();
+    ex_note_(me->id, VERB_burst, NULL, (uint64_t)ns);
     while (left > 0 && !(cut && me->cut)) {
         left = run_for(left, cut);
         ex_signals_(me);
@@ -232,12 +300,14 @@ int64_t ex_burst_(int64_t ns, bool cut)
 
 void ex_syscall_body_(int64_t ns, bool off_cpu)
 {
-    ex_point_();
+    point();
     mm_kernel(ex_tid(), ex_tid());
     ex_spend_(ex_cost_(COST_syscall_enter));
-    ex_note_(ex_tid(), OP_syscall, NULL, (uint64_t)ns);
+    ex_note_(ex_tid(), VERB_syscall, NULL, (uint64_t)ns);
     if (ns < 0)
         ns = 0;
+    if (ex_fault_(FAULT_syscall))
+        ns += ex.o.faults.ns[FAULT_syscall];
     if (off_cpu)
         sleep_until(WAIT_SYSCALL, until(ns));
     else
@@ -265,7 +335,8 @@ static void cut_burst(struct ex_thread *t, uint64_t at)
 
 void ex_nudge_(struct hostm *hm)
 {
-    ex_point_();
+    point();
+    ex_does_other_();
     if (hm->thread == NULL)
         return;
     hm->thread->cut = true;
@@ -276,12 +347,12 @@ void ex_nudge_(struct hostm *hm)
 
 void ex_newosproc_(struct hostm *hm, void (*fn)(void *), void *arg)
 {
-    ex_point_();
+    point();
     uint64_t at = ex_hot.now + ex_cost_(COST_thread_start_latency);
     ex_spend_(ex_cost_(COST_thread_start));
     struct ex_thread *t = ex_thread_new_(hm, fn, arg);
     t->now = at;
-    ex_note_(ex_tid(), OP_start, NULL, (uint64_t)t->id);
+    ex_note_(ex_tid(), VERB_start, NULL, (uint64_t)t->id);
     mm_kernel(ex_tid(), t->id);
 }
 
@@ -304,35 +375,30 @@ static void signal_arrives(void *arg)
 /* It arrives at once and the strategy says how late that is, or when virtual time says so. */
 void ex_signalm_(struct hostm *hm)
 {
-    ex_point_();
+    point();
+    ex_does_other_();
     struct ex_thread *t = hm->thread;
 
     ex_spend_(ex_cost_(COST_signal_send));
     if (t == NULL || t->wait == WAIT_DEAD)
         return;
     mm_kernel(ex_tid(), t->id);
-    ex_note_(ex_tid(), OP_signal, NULL, (uint64_t)t->id);
-    if (ex.wants_time)
+    ex_note_(ex_tid(), VERB_signal, NULL, (uint64_t)t->id);
+    if (ex_fault_(FAULT_signal))
+        timer_add(ex_hot.now + fault_ps(FAULT_signal), signal_arrives, t);
+    else if (ex.wants_time)
         timer_add(ex_hot.now + ex_cost_(COST_signal_latency), signal_arrives, t);
     else
         signal_arrives(t);
 }
 
-/* Does something go wrong that may go wrong? */
-static bool fault(void)
-{
-    struct choice c = {.kind = CHOICE_FAULT, .n = 2, .step = ex_steps_()};
-
-    return ex.o.faults && ex_choose_(&c) != 0;
-}
-
 void ex_futexsleep_(uint32_t *addr, uint32_t val, int64_t ns)
 {
-    ex_point_();
-    ex_spend_(ex_hot.cost[OP_load]);
+    point();
+    ex_spend_(ex_hot.cost[VERB_load]);
     uint32_t seen = (uint32_t)mm_kernel_read(ex_tid(), addr, sizeof(*addr));
-    ex_note_(ex_tid(), OP_futexsleep, addr, seen);
-    if (seen != val || fault()) {
+    ex_note_(ex_tid(), VERB_futexsleep, addr, seen);
+    if (seen != val || ex_fault_(FAULT_spurious)) {
         ex_spend_(ex_cost_(COST_syscall_enter) + ex_cost_(COST_syscall_exit));
         return;
     }
@@ -340,6 +406,7 @@ void ex_futexsleep_(uint32_t *addr, uint32_t val, int64_t ns)
     ex_spend_(ex_cost_(COST_futex_sleep));
     ex.cur->futex = addr;
     sleep_until(WAIT_FUTEX, end);
+    may_be_late();
     ex_spend_(ex_cost_(COST_futex_return));
 }
 
@@ -361,9 +428,9 @@ void ex_futexwakeup_(uint32_t *addr, uint32_t n)
     struct ex_thread *t;
     uint32_t woken = 0;
 
-    ex_point_();
+    point();
     mm_kernel(ex_tid(), ex_tid());
-    ex_note_(ex_tid(), OP_futexwakeup, addr, n);
+    ex_note_(ex_tid(), VERB_futexwakeup, addr, n);
     for (; woken < n && (t = first_waiter(WAIT_FUTEX, addr)) != NULL; woken++) {
         ex_spend_(ex_cost_(COST_futex_wake));
         mm_kernel(ex_tid(), t->id);
@@ -379,6 +446,7 @@ void ex_env_at_(int64_t ns, void (*fn)(void *), void *arg)
 {
     uint64_t at = ns < 0 ? 0 : (uint64_t)ns * 1000;
 
+    ex_does_other_();
     timer_add(at < ex_hot.now ? ex_hot.now : at, fn, arg);
 }
 
@@ -406,6 +474,7 @@ static void remember_ready(int32_t fd, uint32_t mode)
 
 void ex_env_ready_(int32_t fd, uint32_t mode)
 {
+    ex_does_other_();
     remember_ready(fd, mode);
     wake_poller();
 }
@@ -433,15 +502,17 @@ static int32_t take_ready(struct poll_event *ev, int32_t cap, bool blocking)
 
 int32_t ex_netpoll_wait_(int64_t ns, struct poll_event *ev, int32_t cap)
 {
-    ex_point_();
+    point();
+    ex_does_other_();
     mm_kernel(ex_tid(), ex_tid());
     uint64_t end = until(ns);
     ex_spend_(ex_cost_(COST_epoll_poll));
     int32_t n = take_ready(ev, cap, ns != 0);
     while (n == 0 && ns != 0 && ex_hot.now < end) {
-        ex_note_(ex_tid(), OP_poll, NULL, 0);
+        ex_note_(ex_tid(), VERB_poll, NULL, 0);
         uint32_t signals = ex.cur->signals;
         sleep_until(WAIT_POLL, end);
+        may_be_late();
         n = take_ready(ev, cap, true);
         if (ex.cur->signals != signals && ns > 0)
             break; /* a signal ends a sleep that has a timeout */
@@ -451,7 +522,8 @@ int32_t ex_netpoll_wait_(int64_t ns, struct poll_event *ev, int32_t cap)
 
 void ex_netpoll_wakeup_(void)
 {
-    ex_point_();
+    point();
+    ex_does_other_();
     mm_kernel(ex_tid(), ex_tid());
     ex_spend_(ex_cost_(COST_epoll_break));
     ex.poll_broken = true;
@@ -462,7 +534,7 @@ int32_t ex_ncpu_(void) { return ex.o.ncpu; }
 
 bool ex_quota_(int64_t *quota_us, int64_t *period_us)
 {
-    ex_point_();
+    point();
     ex_spend_(ex_cost_(COST_quota_read));
     if (ex.o.quota_us == 0)
         return false;
@@ -478,7 +550,12 @@ uint64_t ex_draw_(uint64_t n, uint64_t fallback)
 
 uint64_t ex_seed64_(void) { return rng_next(&ex.seeds); }
 
-void *ex_alloc_(size_t size, size_t align) { return arena_alloc(&ex.arena, size, align); }
+void *ex_alloc_(size_t size, size_t align)
+{
+    if (ex_fault_(FAULT_alloc))
+        ex_finding_(ex.o.fatal_kind, "fatal error: runtime: out of memory");
+    return arena_alloc(&ex.arena, size, align);
+}
 
 void ex_records_flush_(void)
 {
@@ -510,8 +587,6 @@ static void record(uint32_t type, uint64_t g, uint64_t a, uint32_t b, uint32_t c
 
 void ex_emit_(uint32_t type, uint64_t g, uint64_t a, uint32_t b, uint32_t c)
 {
-    if (type < EV_COUNT)
-        ex.events[type]++;
     if (__builtin_expect(ex.records != NULL || ex.tells, 0))
         record(type, g, a, b, c);
     fp_mix4(&ex_hot.fp, ex_hot.now, type, g, a ^ (uint64_t)b << 32 ^ (uint64_t)c << 16);
@@ -538,6 +613,6 @@ void ex_finding_(int kind, const char *text)
 
 _Noreturn void ex_stop_(void)
 {
-    ex_point_();
+    point();
     ex_leave_(END_STOPPED, "");
 }

@@ -27,6 +27,9 @@
 #include <stdint.h>
 
 #include "sim/base/event.h"
+#include "sim/base/own_data.h"
+#include "sim/base/race.h"
+#include "sim/base/syscall.h"
 #include "sim/base/turn.h"
 #include "sim/base/work.h"
 
@@ -76,24 +79,25 @@ static inline uint8_t rt_xchg8_(void *word, size_t size, uint8_t x)
 
 enum burst_how { BURST_CUT, BURST_WHOLE };
 
-#define nanotime()                rt_nanotime_()
-#define host_now()                rt_nanotime_()
-#define record_now()              (__builtin_expect(rt_recording_, 0) ? rt_nanotime_() : 0)
-#define work(kind)                ((void)W_##kind) /* nothing, but the kind must exist */
-#define work_n(kind, n)           ((void)W_##kind, (void)(n))
-#define procyield(n)              rt_procyield_(n)
-#define osyield()                 rt_osyield_()
-#define host_usleep(us)           rt_usleep_(us)
-#define burst(ns, how)            rt_burst_(ns, how)
-#define syscall_body(ns, off_cpu) rt_syscall_body_(ns, off_cpu)
-#define nudge(hm)                 rt_nudge_(hm)
+#define nanotime()             rt_nanotime_()
+#define host_now()             rt_nanotime_()
+#define record_now()           (__builtin_expect(rt_recording_, 0) ? rt_nanotime_() : 0)
+#define jolt(kind)             ((void)0)        /* the machine has its own */
+#define work(kind)             ((void)W_##kind) /* nothing, but the kind must exist */
+#define work_n(kind, n)        ((void)W_##kind, (void)(n))
+#define procyield(n)           rt_procyield_(n)
+#define osyield()              rt_osyield_()
+#define host_usleep(us)        rt_usleep_(us)
+#define burst(ns, how)         rt_burst_(ns, how)
+#define syscall_body(ns, kind) rt_syscall_body_(ns, kind)
+#define nudge(hm)              rt_nudge_(hm)
 
 int64_t rt_nanotime_(void);
-extern bool rt_recording_; /* constant while a world runs */
+OWN_DATA bool rt_recording_; /* constant while a world runs */
 void rt_osyield_(void);
 void rt_usleep_(uint32_t us);
 int64_t rt_burst_(int64_t ns, enum burst_how how);
-void rt_syscall_body_(int64_t ns, bool off_cpu);
+void rt_syscall_body_(int64_t ns, enum syscall_kind kind);
 
 static inline void rt_procyield_(uint32_t n)
 {
@@ -142,7 +146,12 @@ struct poll_event {
 };
 
 #define env_at(ns, fn, arg)             rt_env_at_(ns, fn, arg)
-#define env_ready(fd, mode)             rt_env_ready_(fd, mode)
+#define env_ready(fd, mode, n)          rt_env_ready_(fd, mode, n)
+#define descriptor_open(fd, mode)       rt_descriptor_open_(fd, mode)
+#define descriptor_close(fd)            rt_descriptor_close_(fd)
+#define descriptor_read(fd, ns)         ((void)(ns), rt_descriptor_read_(fd))
+#define descriptor_write(fd, ns)        ((void)(ns), rt_descriptor_write_(fd))
+#define descriptor_take(fd)             ((void)rt_descriptor_read_(fd))
 #define netpoll_wait(ns, ev, cap)       rt_netpoll_wait_(ns, ev, cap)
 #define netpoll_wakeup()                rt_netpoll_wakeup_()
 #define host_ncpu()                     rt_ncpu_()
@@ -156,7 +165,7 @@ struct poll_event {
             rt_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c)); \
     } while (0)
 #define emit_moves()    __builtin_expect(rt_recording_, 0)
-#define host_set_p(pid) ((void)(rt_pid_ = (pid)))
+#define host_set_p(pid) rt_set_p_(pid)
 /* Threads decide among themselves here. */
 #define turns()          false
 #define turn_on()        false
@@ -165,7 +174,14 @@ struct poll_event {
 #define turn_ask(t)      ((void)(t), 0)
 #define turn_does(t)     (void)(t)
 #define turn_draw(n)     0
+#define turn_call(ns)    (ns)
 #define program_draws(n) false
+/* Nobody looks for data races. */
+#define race_on()                   false
+#define race_actor(goid)            (goid)
+#define race_tell(edge, goid, with) ((void)(edge), (void)(goid), (void)(with))
+#define race_access(goid, pc, addr, object, kind) \
+    ((void)(goid), (void)(pc), (void)(addr), (void)(object), (void)(kind))
 #undef throw /* fail.h has one for code outside worlds */
 #define throw(text) rt_throw_(text)
 #define finding(kind, text) rt_finding_(kind, text)
@@ -174,13 +190,18 @@ struct poll_event {
 extern _Thread_local int32_t rt_pid_ __attribute__((tls_model("initial-exec")));
 
 void rt_env_at_(int64_t ns, void (*fn)(void *), void *arg);
-void rt_env_ready_(int32_t fd, uint32_t mode);
+void rt_env_ready_(int32_t fd, uint32_t mode, int64_t n);
+void rt_descriptor_open_(int32_t fd, uint32_t mode);
+void rt_descriptor_close_(int32_t fd);
+bool rt_descriptor_read_(int32_t fd);
+void rt_descriptor_write_(int32_t fd);
 int32_t rt_netpoll_wait_(int64_t ns, struct poll_event *ev, int32_t cap);
 void rt_netpoll_wakeup_(void);
 int32_t rt_ncpu_(void);
 bool rt_quota_(int64_t *quota_us, int64_t *period_us);
 uint64_t rt_seed64_(void);
 void *rt_alloc_(size_t size, size_t align);
+void rt_set_p_(int32_t pid);
 void rt_emit_(uint32_t type, uint32_t g, uint64_t a, uint32_t b, uint16_t c);
 _Noreturn void rt_throw_(const char *text);
 void rt_finding_(int kind, const char *text);

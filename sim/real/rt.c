@@ -32,6 +32,7 @@ _Thread_local int32_t rt_pid_ = -1;
 #define W (&rt_world_)
 
 enum {
+    FIFO_PRIORITY = 1, /* of the world's threads; the environment and who ends it are above */
     DEFAULT_STACK = 256 << 10,
     KICK_NS = 2000000,       /* between two rounds of stop signals */
     IDLE_FIRST_NS = 1000000, /* the search for an idle world begins here and slows down ... */
@@ -116,14 +117,44 @@ void rt_outside_end(void)
 
 /* ---- threads ---- */
 
-static void count_usage(struct rt_thread *t)
+static int64_t own_cpu_ns(void)
 {
     struct timespec ts;
-    struct rusage ru;
 
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* What this thread computed since the last time is of the P that it had then. */
+static void count_p_cpu(struct rt_thread *t, int64_t now)
+{
+    if (t->cpu_pid >= 0 && t->cpu_pid < RT_PROCS_MAX)
+        atomic_fetch_add(&W->p_cpu[t->cpu_pid], now - t->cpu_since);
+    t->cpu_since = now;
+}
+
+/* Asking for the CPU time is a system call: only where another P is taken, not where one is let go
+ * of and taken back, as every system call of a goroutine does up to 1.25. */
+void rt_set_p_(int32_t pid)
+{
+    struct rt_thread *t = rt_self_;
+
+    rt_pid_ = pid;
+    if (pid < 0 || t == &W->outside || pid == t->cpu_pid)
+        return;
+    rt_hold_();
+    count_p_cpu(t, own_cpu_ns());
+    t->cpu_pid = pid;
+    rt_unhold_();
+}
+
+static void count_usage(struct rt_thread *t)
+{
+    struct rusage ru;
+
     getrusage(RUSAGE_THREAD, &ru);
-    t->stats.cpu_ns = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+    t->stats.cpu_ns = own_cpu_ns();
+    count_p_cpu(t, t->stats.cpu_ns);
     t->stats.voluntary = (uint64_t)ru.ru_nvcsw;
     t->stats.involuntary = (uint64_t)ru.ru_nivcsw;
 }
@@ -197,6 +228,7 @@ static struct rt_thread *take_thread(struct hostm *hm, void (*fn)(void *), void 
     t->id = id;
     t->fn = fn;
     t->arg = arg;
+    t->cpu_pid = -1;
     atomic_store(&hm->thread, t);
     return t;
 }
@@ -217,6 +249,21 @@ static void set_affinity(pthread_attr_t *attr, int32_t id)
     pthread_attr_setaffinity_np(attr, sizeof one, &one);
 }
 
+/* above: 1 for who must get through to threads that never rest; ordinary classes share anyway. */
+static void set_class(pthread_attr_t *attr, enum rt_sched sched, int above)
+{
+    bool fifo = sched == RT_SCHED_FIFO;
+    struct sched_param p = {.sched_priority = fifo ? FIFO_PRIORITY + above : 0};
+
+    if (sched == RT_SCHED_OWN)
+        return;
+    pthread_attr_setinheritsched(attr, PTHREAD_EXPLICIT_SCHED);
+    pthread_attr_setschedpolicy(attr, fifo ? SCHED_FIFO : SCHED_OTHER);
+    pthread_attr_setschedparam(attr, &p);
+}
+
+void rt_sched_above_(pthread_attr_t *attr) { set_class(attr, W->opts.sched, 1); }
+
 /* With the signal blocked. 0 or an errno. */
 static int launch(struct rt_thread *t)
 {
@@ -229,6 +276,7 @@ static int launch(struct rt_thread *t)
     pthread_attr_setstacksize(&attr, W->opts.stack_size);
     if (W->opts.pin || W->opts.cpus > 0)
         set_affinity(&attr, t->id);
+    set_class(&attr, W->opts.sched, 0);
     atomic_fetch_add(&W->live, 1);
     err = W->opts.refuse_thread > 0 && t->id == W->opts.refuse_thread
               ? EAGAIN
@@ -486,20 +534,28 @@ static int64_t until_event(int64_t deadline)
     return deadline < 0 ? change : least(deadline, change);
 }
 
-/* A SIGCONT came since `before`: what passed without us is how long the process was stopped. */
-static void note_stop(int64_t before, uint32_t *continued)
+struct stop_watch {
+    int64_t looked, gap; /* when rt_run looked last, and how long after the look before */
+    uint32_t continued;  /* SIGCONTs until then */
+};
+
+/* A look of rt_run at the world: the process was stopped in the longer of the last two stretches
+ * between looks if a SIGCONT was counted since the one before. Of the last two, because the thread
+ * that the signal came to may count it after rt_run looked. */
+static void look_for_stop(struct stop_watch *w)
 {
+    int64_t now = rt_clock_(), gap = now - w->looked;
     uint32_t n = atomic_load(&W->continued);
 
-    if (n != *continued)
-        W->stopped_ns += rt_clock_() - before;
-    *continued = n;
+    if (n != w->continued)
+        W->stopped_ns += gap > w->gap ? gap : w->gap;
+    *w = (struct stop_watch){.looked = now, .gap = n != w->continued ? 0 : gap, .continued = n};
 }
 
-static void wait_for_verdict(int64_t deadline)
+static void wait_for_verdict(int64_t deadline, struct stop_watch *stops)
 {
     int64_t pause = IDLE_FIRST_NS, ticked = rt_clock_();
-    uint32_t verdict, continued = atomic_load(&W->continued);
+    uint32_t verdict;
 
     while ((verdict = atomic_load(&W->why)) < 2) {
         int64_t now = rt_clock_();
@@ -510,7 +566,7 @@ static void wait_for_verdict(int64_t deadline)
             rt_end_(END_IDLE, 0, "");
         else
             rt_futex_wait_(&W->why, verdict, least(pause, until_event(deadline) - now));
-        note_stop(now, &continued);
+        look_for_stop(stops);
         pause = least(2 * pause, longest_pause());
         ticked = tick(ticked);
         if (rt_log_hungry_())
@@ -518,14 +574,31 @@ static void wait_for_verdict(int64_t deadline)
     }
 }
 
+/* The controlling thread ends the world and takes its records: it must get a CPU. */
+static void rise(bool up)
+{
+    static struct sched_param before;
+    static int policy;
+
+    if (W->opts.sched != RT_SCHED_FIFO)
+        return;
+    if (up)
+        pthread_getschedparam(pthread_self(), &policy, &before);
+    pthread_setschedparam(pthread_self(), up ? SCHED_FIFO : policy,
+                          up ? &(struct sched_param){.sched_priority = FIFO_PRIORITY + 1}
+                             : &before);
+}
+
 enum world_end rt_run(int64_t timeout_ns)
 {
     int64_t start = rt_clock_(), stolen = rt_steal_ns_();
+    struct stop_watch stops = {.looked = start, .continued = atomic_load(&W->continued)};
     int32_t n = atomic_load(&W->nthreads);
     int err = 0;
 
     W->epoch = start - 1;
     rt_block_signal_(true);
+    rise(true);
     rt_env_start_();
     err = rt_group_enter_() ? 0 : EPERM;
     for (int32_t i = 0; i < n && !err; i++)
@@ -534,8 +607,10 @@ enum world_end rt_run(int64_t timeout_ns)
     rt_block_signal_(false);
     if (err)
         rt_end_(END_LIMIT, 0, "real threads: the system refuses the first ones");
-    wait_for_verdict(timeout_ns < 0 ? -1 : start + timeout_ns);
+    wait_for_verdict(timeout_ns < 0 ? -1 : start + timeout_ns, &stops);
     end_threads();
+    rise(false);
+    look_for_stop(&stops);
     W->ran_ns = rt_clock_() - start;
     W->steal_ns = rt_steal_ns_() - stolen;
     rt_log_end_();
@@ -553,6 +628,46 @@ int32_t rt_cpus(void)
     cpu_set_t cpus;
 
     return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+}
+
+static const char *class_name(int policy)
+{
+    switch (policy) {
+    case SCHED_OTHER: return "other";
+    case SCHED_FIFO: return "fifo";
+    case SCHED_RR: return "rr";
+    case SCHED_BATCH: return "batch";
+    case SCHED_IDLE: return "idle";
+    default: return "unknown";
+    }
+}
+
+const char *rt_sched_name(enum rt_sched sched)
+{
+    return class_name(sched == RT_SCHED_OWN    ? sched_getscheduler(0) & ~SCHED_RESET_ON_FORK
+                      : sched == RT_SCHED_FIFO ? SCHED_FIFO
+                                               : SCHED_OTHER);
+}
+
+static void *nothing(void *arg) { return arg; }
+
+/* Whether the system grants the class is found out with a thread. */
+static bool choose_class(struct failure *f)
+{
+    pthread_attr_t attr;
+    pthread_t t;
+    int err;
+
+    pthread_attr_init(&attr);
+    rt_sched_above_(&attr);
+    err = pthread_create(&t, &attr, nothing, NULL);
+    pthread_attr_destroy(&attr);
+    if (err == 0)
+        return pthread_join(t, NULL) == 0;
+    return fail(f, E_LIMIT, "no thread of the scheduling class '%s': %s%s",
+                rt_sched_name(W->opts.sched), strerror(err),
+                err == EPERM ? " (it wants CAP_SYS_NICE, or ulimit -r 2)" : ""),
+           false;
 }
 
 static bool choose_cpus(struct failure *f)
@@ -577,7 +692,9 @@ static bool take_memory(struct failure *f)
     W->memory_max = W->opts.memory_max ? W->opts.memory_max : DEFAULT_MEMORY;
     W->memory = pages_map(W->memory_max, /*usable*/ true);
     W->threads = pages_map(sizeof *W->threads * RT_THREADS_MAX, /*usable*/ true);
-    if (W->memory && W->threads && rt_env_init_() && rt_log_init_(W->opts.records_max))
+    W->p_cpu = pages_map(sizeof *W->p_cpu * RT_PROCS_MAX, /*usable*/ true);
+    if (W->memory && W->threads && W->p_cpu && rt_env_init_() && rt_fds_init_() &&
+        rt_log_init_(W->opts.records_max))
         return true;
     return fail(f, E_LIMIT, "real host: memory or descriptors: %s", strerror(errno)), false;
 }
@@ -610,7 +727,7 @@ bool rt_init(struct failure *f, const struct rt_opts *opts)
         W->opts.stack_size = DEFAULT_STACK;
     if (W->opts.threads_max <= 0 || W->opts.threads_max > RT_THREADS_MAX)
         W->opts.threads_max = RT_THREADS_MAX;
-    W->outside.id = -1;
+    W->outside.id = W->outside.cpu_pid = -1;
     W->verdict.text = "";
     W->sink = W->opts.sink;
     W->sink_arg = W->opts.sink_arg;
@@ -619,7 +736,7 @@ bool rt_init(struct failure *f, const struct rt_opts *opts)
     become(&W->outside);
     rt_burst_calibrate_();
     handle_signal();
-    if (choose_cpus(f) && take_memory(f) && rt_group_make_(f))
+    if (choose_cpus(f) && choose_class(f) && take_memory(f) && rt_group_make_(f))
         return true;
     rt_free();
     return false;
@@ -631,12 +748,16 @@ void rt_free(void)
     sigaction(SIGURG, &W->old_sigurg, NULL);
     sigaction(SIGCONT, &W->old_sigcont, NULL);
     rt_log_free_();
+    rt_calls_free_();
+    rt_fds_free_();
     rt_env_free_();
     pages_unmap(W->threads, sizeof *W->threads * RT_THREADS_MAX);
     pages_unmap(W->memory, W->memory_max);
+    pages_unmap(W->p_cpu, sizeof *W->p_cpu * RT_PROCS_MAX);
     pthread_mutex_destroy(&W->ended_lock);
     rt_self_ = NULL;
     W->threads = NULL;
+    W->p_cpu = NULL;
     W->memory = NULL;
 }
 
@@ -648,6 +769,11 @@ bool rt_thread_stats(int32_t id, struct rt_thread_stats *s)
         return false;
     *s = W->threads[id].stats;
     return true;
+}
+
+int64_t rt_p_cpu_ns(int32_t pid)
+{
+    return pid >= 0 && pid < RT_PROCS_MAX && W->p_cpu != NULL ? atomic_load(&W->p_cpu[pid]) : 0;
 }
 
 void rt_stats(struct rt_stats *s)

@@ -33,6 +33,7 @@ struct hostm;
 enum {
     RT_THREADS_MAX = 1 << 16, /* created in one world, the ended ones included */
     RT_FDS_MAX = 1 << 20,     /* pollable descriptors: 0 .. RT_FDS_MAX - 1 */
+    RT_PROCS_MAX = 1 << 16,   /* of host_set_p */
     RT_TIMERS_MAX = 1 << 20,  /* env_at calls pending at once */
     RT_TEXT_MAX = 1 << 16,    /* bytes of a verdict's text that are kept */
 };
@@ -42,6 +43,10 @@ struct rt_quota {
     int64_t at_ns, quota_us; /* 0: none */
 };
 
+/* The scheduling class of the world's threads. A thread of a real-time class has no timer slack: it
+ * wakes when its sleep is over, and not up to 50 us later. */
+enum rt_sched { RT_SCHED_OWN /* that of the process */, RT_SCHED_OTHER, RT_SCHED_FIFO };
+
 struct rt_opts {
     uint64_t seed;              /* of host_seed64 */
     void (*sighandler)(void *); /* runs in the signal handler of an M, with its arg; may be NULL */
@@ -49,6 +54,7 @@ struct rt_opts {
     size_t stack_size;          /* of a thread; 0: 256 KiB */
     int32_t cpus; /* run on the first n CPUs of the process's mask; 0: on all of them */
     bool pin;     /* thread i stays on CPU i mod cpus */
+    enum rt_sched sched;
     int64_t quota_us, period_us; /* what host_quota reports; 0: what this machine's cgroup says */
     int fatal_kind;        /* of the finding that a thread could not be created: Go's own words */
     int32_t refuse_thread; /* for tests: this thread is refused, as by the system; 0: none */
@@ -113,6 +119,11 @@ struct rt_thread_stats {
 };
 
 void rt_stats(struct rt_stats *s);
+/* CPU time that threads spent from when they took P `pid` until they took another one (or ended):
+ * system calls that began on it are its own. */
+int64_t rt_p_cpu_ns(int32_t pid);
+/* As `chrt` says it: "other", "fifo", ...; needs no world. */
+const char *rt_sched_name(enum rt_sched sched);
 /* CPUs that this process may use; needs no world. */
 int32_t rt_cpus(void);
 /* Of thread `id` (creation order, m0 is 0); false: there was no such thread. */

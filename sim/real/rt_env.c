@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The environment: one thread that makes calls at their times, and the network poller.
- *
- * A poll really enters the kernel: it waits in epoll_pwait on one eventfd, the bell. What is ready
- * is a list of our own in the order of env_ready, because epoll promises no order and the
- * descriptors here have no files. The bell is readable exactly while there is something for a
- * blocking poll to report: a ready descriptor or a break. A poll that does not block leaves the
- * break alone, as a blocked poller must get it.
+ * The environment: one thread that makes calls at their times.
  *
  * env.lock guards everything here. It is held for a few instructions, and never while a callback
  * runs.
  */
 #include "rt_int.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 struct timer {
@@ -36,14 +27,7 @@ static struct {
     uint32_t ntimers;
     uint64_t seq;
 
-    uint8_t *pending; /* of each descriptor: modes not yet polled */
-    int32_t *ring;    /* descriptors with modes pending, in order; each at most once, so it cannot
-                         overflow */
-    uint32_t head, tail;
-    bool broken; /* a break not yet reported */
-    bool rung;
-    int epoll, bell;
-} env = {.epoll = -1, .bell = -1};
+} env;
 
 static void lock(void)
 {
@@ -158,7 +142,12 @@ static void *env_main(void *arg)
 
 void rt_env_start_(void)
 {
-    env.started = pthread_create(&env.thread.pthread, NULL, env_main, NULL) == 0;
+    pthread_attr_t attr;
+
+    pthread_attr_init(&attr);
+    rt_sched_above_(&attr);
+    env.started = pthread_create(&env.thread.pthread, &attr, env_main, NULL) == 0;
+    pthread_attr_destroy(&attr);
     if (!env.started)
         rt_end_(END_LIMIT, 0, "real threads: the system refuses the first ones");
 }
@@ -187,101 +176,7 @@ bool rt_env_quiet_(void)
 
 struct rt_thread *rt_env_thread_(void) { return &env.thread; }
 
-/* ---- the poller ---- */
-
-/* The bell follows the state; the lock makes the two one. */
-static void set_bell(void)
-{
-    bool ring = env.broken || env.head != env.tail;
-    uint64_t n = 1;
-
-    if (ring && !env.rung && write(env.bell, &n, sizeof n) == sizeof n)
-        env.rung = true;
-    else if (!ring && env.rung && read(env.bell, &n, sizeof n) == sizeof n)
-        env.rung = false;
-}
-
-void rt_env_ready_(int32_t fd, uint32_t mode)
-{
-    if (fd < 0 || fd >= RT_FDS_MAX)
-        rt_limit_("real threads: descriptor out of range");
-    lock();
-    if (!env.pending[fd])
-        env.ring[env.tail++ % RT_FDS_MAX] = fd;
-    env.pending[fd] |= (uint8_t)mode;
-    set_bell();
-    unlock();
-}
-
-void rt_netpoll_wakeup_(void)
-{
-    lock();
-    env.broken = true;
-    set_bell();
-    unlock();
-}
-
-static int32_t take(struct poll_event *ev, int32_t cap, bool blocking)
-{
-    int32_t n = 0;
-
-    lock();
-    if (blocking && env.broken && cap > 0) {
-        ev[n++] = (struct poll_event){.fd = -1, .mode = 1};
-        env.broken = false;
-    }
-    while (n < cap && env.head != env.tail) {
-        int32_t fd = env.ring[env.head++ % RT_FDS_MAX];
-
-        ev[n++] = (struct poll_event){.fd = fd, .mode = env.pending[fd]};
-        env.pending[fd] = 0;
-    }
-    set_bell();
-    unlock();
-    return n;
-}
-
-static int ms_until(int64_t deadline)
-{
-    int64_t ms = (deadline - rt_clock_() + 999999) / 1000000;
-
-    return ms < 0 ? 0 : ms > 1000000000 ? 1000000000 : (int)ms;
-}
-
-static void wait_for_bell(int timeout_ms)
-{
-    struct epoll_event e;
-
-    rt_sleeps_(timeout_ms < 0);
-    epoll_pwait(env.epoll, &e, 1, timeout_ms, NULL);
-    rt_awake_();
-}
-
-/* Another poller may be quicker than we are, and a signal may end the wait: then it goes on. */
-int32_t rt_netpoll_wait_(int64_t ns, struct poll_event *ev, int32_t cap)
-{
-    int64_t deadline = ns > 0 ? rt_clock_() + ns : 0;
-    int32_t n;
-
-    rt_self_->stats.polls++;
-    do {
-        wait_for_bell(ns < 0 ? -1 : ns == 0 ? 0 : ms_until(deadline));
-        n = take(ev, cap, ns != 0);
-    } while (n == 0 && (ns < 0 || (ns > 0 && rt_clock_() < deadline)));
-    return n;
-}
-
 /* ---- set up, tear down ---- */
-
-static bool open_bell(void)
-{
-    struct epoll_event e = {.events = EPOLLIN};
-
-    env.epoll = epoll_create1(EPOLL_CLOEXEC);
-    env.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return env.epoll >= 0 && env.bell >= 0 &&
-           epoll_ctl(env.epoll, EPOLL_CTL_ADD, env.bell, &e) == 0;
-}
 
 static void init_locks(void)
 {
@@ -297,20 +192,10 @@ static void init_locks(void)
 bool rt_env_init_(void)
 {
     memset(&env, 0, sizeof env);
-    env.epoll = env.bell = -1;
-    env.thread.id = -1;
+    env.thread.id = env.thread.cpu_pid = -1;
     init_locks();
     env.heap = pages_map(sizeof *env.heap * RT_TIMERS_MAX, /*usable*/ true);
-    env.pending = pages_map(sizeof *env.pending * RT_FDS_MAX, /*usable*/ true);
-    env.ring = pages_map(sizeof *env.ring * RT_FDS_MAX, /*usable*/ true);
-    return env.heap && env.pending && env.ring && open_bell();
-}
-
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
+    return env.heap != NULL;
 }
 
 void rt_env_free_(void)
@@ -320,11 +205,5 @@ void rt_env_free_(void)
         pthread_mutex_destroy(&env.lock);
     }
     pages_unmap(env.heap, sizeof *env.heap * RT_TIMERS_MAX);
-    pages_unmap(env.pending, sizeof *env.pending * RT_FDS_MAX);
-    pages_unmap(env.ring, sizeof *env.ring * RT_FDS_MAX);
     env.heap = NULL;
-    env.pending = NULL;
-    env.ring = NULL;
-    close_fd(&env.epoll);
-    close_fd(&env.bell);
 }

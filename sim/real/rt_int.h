@@ -53,6 +53,9 @@ struct rt_thread {
     _Atomic(uint32_t) place;
     _Atomic(uint64_t) calls; /* blocking calls entered and left */
     struct rt_log log, handler_log;
+    int pipe[2];       /* that its system calls of that kind read from, numbers + 1 */
+    int32_t cpu_pid;   /* its CPU time since cpu_since is of this P; -1: of none */
+    int64_t cpu_since; /* on its own CPU clock */
     struct rt_thread_stats stats;
     struct rt_thread *next_ended;
 };
@@ -65,6 +68,7 @@ struct rt_world {
     struct sigaction old_sigurg, old_sigcont;
     _Atomic(uint32_t) continued, interrupted; /* SIGCONTs, and whether rt_interrupt was called */
     int64_t stopped_ns, steal_ns;
+    _Atomic(int64_t) *p_cpu; /* of RT_PROCS_MAX */
 
     /* the end */
     _Atomic(uint32_t) why; /* 0 none; 1 being written; 2 + enum world_end; a futex for rt_run */
@@ -91,7 +95,7 @@ struct rt_world {
     _Atomic(uint64_t) seed;
 };
 
-extern struct rt_world rt_world_;
+OWN_DATA struct rt_world rt_world_;
 extern _Thread_local struct rt_thread *rt_self_ __attribute__((tls_model("initial-exec")));
 
 int64_t rt_steal_ns_(void);
@@ -113,7 +117,9 @@ _Noreturn void rt_limit_(const char *text); /* a stated limit: not the simulator
 /* Writes the verdict if it is the first, wakes rt_run. */
 void rt_end_(enum world_end why, int kind, const char *text);
 
+void rt_sleep_(int64_t ns);
 void rt_burst_calibrate_(void);
+void rt_sched_above_(pthread_attr_t *attr); /* of who must get through to a busy world */
 
 bool rt_group_make_(struct failure *f);
 bool rt_group_enter_(void);
@@ -128,6 +134,13 @@ void rt_env_start_(void);
 void rt_env_stop_(void); /* ends and joins its thread */
 bool rt_env_quiet_(void);
 struct rt_thread *rt_env_thread_(void);
+
+/* A pipe: numbers + 1 of its ends, zeros where there is none. */
+bool rt_pipe_(int *ends, int flags);
+void rt_pipe_close_(int *ends);
+bool rt_fds_init_(void);
+void rt_fds_free_(void);
+void rt_calls_free_(void);
 
 bool rt_log_init_(uint64_t records_max);
 void rt_log_free_(void);

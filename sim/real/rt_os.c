@@ -90,7 +90,7 @@ void rt_futexwakeup_(_Atomic(uint32_t) *addr, uint32_t n)
 void rt_osyield_(void) { sched_yield(); }
 
 /* To an absolute time, so that signals do not stretch it. */
-static void sleep_ns(int64_t ns)
+void rt_sleep_(int64_t ns)
 {
     struct timespec until = timespec_of(rt_clock_() + ns);
 
@@ -103,7 +103,7 @@ static void sleep_ns(int64_t ns)
     } while (err == EINTR);
 }
 
-void rt_usleep_(uint32_t us) { sleep_ns((int64_t)us * 1000); }
+void rt_usleep_(uint32_t us) { rt_sleep_((int64_t)us * 1000); }
 
 /* ---- running ---- */
 
@@ -238,17 +238,6 @@ int64_t rt_burst_(int64_t ns, enum burst_how how)
         return run_by_clock(t, ns, how == BURST_CUT);
     run_by_count(ns);
     return 0;
-}
-
-/* On the CPU: a real entry into the kernel, then running as user code would. */
-void rt_syscall_body_(int64_t ns, bool off_cpu)
-{
-    if (off_cpu && ns > 0) {
-        sleep_ns(ns);
-        return;
-    }
-    syscall(SYS_getppid);
-    rt_burst_(ns, BURST_WHOLE);
 }
 
 /* ---- memory, seeds ---- */

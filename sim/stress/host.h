@@ -61,10 +61,11 @@
 #undef signalm
 #undef nudge
 #undef env_ready
-#define host_usleep(us) (ST_POINT_, stress_out_(), rt_usleep_(us), stress_in_())
-#define burst(ns, how)  (ST_POINT_, stress_burst_(ns, how))
-#define syscall_body(ns, off_cpu) \
-    (ST_POINT_, stress_out_(), rt_syscall_body_(ns, off_cpu), stress_in_())
+#undef descriptor_read
+#undef descriptor_write
+#define host_usleep(us)        (ST_POINT_, stress_out_(), rt_usleep_(us), stress_in_())
+#define burst(ns, how)         (ST_POINT_, stress_burst_(ns, how))
+#define syscall_body(ns, kind) (ST_POINT_, stress_out_(), rt_syscall_body_(ns, kind), stress_in_())
 #define futexsleep(addr, val, ns) \
     (ST_POINT_, stress_out_(), rt_futexsleep_(&(addr)->v, val, ns), stress_in_())
 #define futexwakeup(addr, n)      (ST_POINT_, rt_futexwakeup_(&(addr)->v, n))
@@ -73,7 +74,9 @@
 #define newosproc(hm, fn, arg)    (ST_POINT_, rt_newosproc_(hm, fn, arg))
 #define signalm(hm)               (ST_POINT_, rt_signalm_(hm))
 #define nudge(hm)                 (ST_POINT_, rt_nudge_(hm))
-#define env_ready(fd, mode)       (ST_POINT_, rt_env_ready_(fd, mode))
+#define env_ready(fd, mode, n)    (ST_POINT_, rt_env_ready_(fd, mode, n))
+#define descriptor_read(fd, ns)   (ST_POINT_, (void)(ns), rt_descriptor_read_(fd))
+#define descriptor_write(fd, ns)  (ST_POINT_, (void)(ns), rt_descriptor_write_(fd))
 
 static inline int64_t stress_burst_(int64_t ns, enum burst_how how)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The host surface in virtual time, with a witness: what every atomic verb did is told to whoever
- * asked (trace.h). Layout, points and costs are those of sim/virt, so a run is the same run, and
+ * asked (traced.h). Layout, points and costs are those of sim/virt, so a run is the same run, and
  * the timed host pays nothing for it: this is one more instance of the model.
  *
  * The point is passed first and the horizon taken away for the rest of the verb: between the value
@@ -12,7 +12,7 @@
 
 #include "sim/virt/host.h"
 
-#include "sim/traced/trace.h"
+#include "sim/traced/traced.h"
 
 #define TR_SITE_(op_, order_, p, text_)                                                \
     __extension__({                                                                    \
@@ -48,13 +48,13 @@ static inline void tr_done_(const struct tr_step_ *s, const struct traced_site *
                                .done = done});
 }
 
-/* `verb` performs; the names of its arguments are tr_p_, tr_x_ and tr_o_. */
-#define TR_DO_(op, order, text, verb, wanted, done) \
-    struct tr_step_ tr_s_;                          \
-    tr_point_(&tr_s_);                              \
-    tr_s_.before = TR_WORD_(tr_p_->v);              \
-    verb;                                           \
-    tr_done_(&tr_s_, TR_SITE_(op, order, tr_p_, text), tr_p_, TR_WORD_(tr_p_->v), wanted, done)
+/* `does` performs the verb; the names of its arguments are tr_p_, tr_x_ and tr_o_. */
+#define TR_DO_(verb, order, text, does, wanted, done) \
+    struct tr_step_ tr_s_;                            \
+    tr_point_(&tr_s_);                                \
+    tr_s_.before = TR_WORD_(tr_p_->v);                \
+    does;                                             \
+    tr_done_(&tr_s_, TR_SITE_(verb, order, tr_p_, text), tr_p_, TR_WORD_(tr_p_->v), wanted, done)
 
 #define TR_LOAD_(p, text, order, kind)                                                   \
     __extension__({                                                                      \
@@ -78,13 +78,13 @@ static inline void tr_done_(const struct tr_step_ *s, const struct traced_site *
                TR_WORD_(tr_o_), tr_ok_);                                           \
         tr_ok_;                                                                    \
     })
-#define TR_RMW_(p, text, x, op, kind, expr, give)                                              \
-    __extension__({                                                                            \
-        __auto_type tr_p_ = (p);                                                               \
-        a_type(tr_p_) tr_x_ = (x);                                                             \
-        TR_DO_(op, sc, text, a_type(tr_p_) tr_v_ = VM_RMW_(tr_p_, tr_x_, kind, expr, give), 0, \
-               true);                                                                          \
-        tr_v_;                                                                                 \
+#define TR_RMW_(p, text, x, verb, kind, expr, give)                                              \
+    __extension__({                                                                              \
+        __auto_type tr_p_ = (p);                                                                 \
+        a_type(tr_p_) tr_x_ = (x);                                                               \
+        TR_DO_(verb, sc, text, a_type(tr_p_) tr_v_ = VM_RMW_(tr_p_, tr_x_, kind, expr, give), 0, \
+               true);                                                                            \
+        tr_v_;                                                                                   \
     })
 
 #undef a_load
@@ -115,6 +115,11 @@ static inline void tr_done_(const struct tr_step_ *s, const struct traced_site *
 #define a_xchg8(p, x)                                                     \
     ((uint8_t)TR_RMW_(p, #p, (a_type(p))(uint8_t)(x), xchg8, ATOMIC_xchg, \
                       (vm_o_ & ~(a_type(vm_p_))0xff) | vm_x_, vm_o_))
+
+#undef race_on
+#undef race_tell
+#define race_on()                 tr_orders_
+#define race_tell(op, goid, with) tr_order_(op, goid, with)
 
 #undef emit
 #define emit(type, g, a, b, c) \

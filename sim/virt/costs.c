@@ -24,6 +24,15 @@ const struct costs costs_builtin = {
 #include "sim/base/work.def"
 #undef WORK
     },
+    .noise = {
+#define NOISE_COST(name, ...) [NOISE_##name] = { __VA_ARGS__ },
+#define NOISE_ONCE(name, ...) [NOISE_##name] = { __VA_ARGS__ },
+#define NOISE_TIME(name, ...) [NOISE_##name] = { __VA_ARGS__ },
+#include "sim/virt/noise.def"
+#undef NOISE_COST
+#undef NOISE_ONCE
+#undef NOISE_TIME
+    },
 };
 
 static const char *const ports[PORT_COUNT] = { "amd64", "arm64", "ppc64le" };
@@ -40,6 +49,26 @@ static const char *const kinds[COST_COUNT] = {
 #undef COST
 };
 
+static const char *const noises[NOISE_COUNT] = {
+#define NOISE_COST(name, ...) #name,
+#define NOISE_ONCE(name, ...) #name,
+#define NOISE_TIME(name, ...) #name,
+#include "sim/virt/noise.def"
+#undef NOISE_COST
+#undef NOISE_ONCE
+#undef NOISE_TIME
+};
+
+static const enum cost_kind noise_of[NOISE_COUNT] = {
+#define NOISE_COST(name, ...) [NOISE_##name] = COST_##name,
+#define NOISE_ONCE(name, ...) [NOISE_##name] = COST_COUNT,
+#define NOISE_TIME(name, ...) [NOISE_##name] = COST_COUNT,
+#include "sim/virt/noise.def"
+#undef NOISE_COST
+#undef NOISE_ONCE
+#undef NOISE_TIME
+};
+
 static const char *const works[W_COUNT] = {
 #define WORK(name, ps, source) #name,
 #include "sim/base/work.def"
@@ -51,6 +80,8 @@ const char *cost_port_name(enum cost_port port) { return ports[port]; }
 const char *cost_atomic_name(enum cost_atomic kind) { return atomics[kind]; }
 const char *cost_kind_name(enum cost_kind kind) { return kinds[kind]; }
 const char *work_kind_name(enum work_kind kind) { return works[kind]; }
+const char *cost_noise_name(enum cost_noise kind) { return noises[kind]; }
+enum cost_kind cost_noise_of(enum cost_noise kind) { return noise_of[kind]; }
 
 int cost_port_parse(const char *name)
 {

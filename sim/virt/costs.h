@@ -30,6 +30,32 @@ enum cost_kind {
     COST_COUNT
 };
 
+enum cost_noise {
+#define NOISE_COST(name, ...) NOISE_##name,
+#define NOISE_ONCE(name, ...) NOISE_##name,
+#define NOISE_TIME(name, ...) NOISE_##name,
+#include "noise.def"
+#undef NOISE_COST
+#undef NOISE_ONCE
+#undef NOISE_TIME
+    NOISE_COUNT
+};
+
+/* Those from here on, up to the first of NOISE_TIME, come once in a world. */
+enum {
+    NOISE_COSTS = 0
+#define NOISE_COST(name, ...) +1
+#include "noise.def"
+#undef NOISE_COST
+    ,
+    NOISE_ONCES = NOISE_COSTS
+#define NOISE_ONCE(name, ...) +1
+#include "noise.def"
+#undef NOISE_ONCE
+};
+
+enum { NOISE_QUANTILES = 11 };
+
 struct cost_pair {
     uint32_t hit, miss;
 };
@@ -38,6 +64,7 @@ struct costs {
     struct cost_pair atomic[PORT_COUNT][ATOMIC_COUNT];
     uint32_t kind[COST_COUNT];
     uint32_t work[W_COUNT];
+    uint32_t noise[NOISE_COUNT][NOISE_QUANTILES]; /* see noise.def */
 };
 
 /* The built-in table; equal to costs/reference.json. */
@@ -47,6 +74,9 @@ const char *cost_port_name(enum cost_port port);
 const char *cost_atomic_name(enum cost_atomic kind);
 const char *cost_kind_name(enum cost_kind kind);
 const char *work_kind_name(enum work_kind kind);
+const char *cost_noise_name(enum cost_noise kind);
+/* The cost that it is thousandths of, COST_COUNT: it is a time of its own. */
+enum cost_kind cost_noise_of(enum cost_noise kind);
 /* -1 when there is no port of that name. */
 int cost_port_parse(const char *name);
 

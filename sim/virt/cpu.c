@@ -116,7 +116,7 @@ void vm_cpu_charge_(struct vm_thread *t, uint64_t at)
 
 /* ---- giving and taking ---- */
 
-/* Of whom and when; then comes an emitter. */
+/* Whom the next record is about, and when: record_of says so, then an ev_...() makes the record. */
 static struct {
     uint64_t at;
     uint32_t who;

@@ -16,6 +16,8 @@
 
 #include "hot.h"
 #include "sim/base/event.h"
+#include "sim/base/race.h"
+#include "sim/base/syscall.h"
 #include "sim/base/turn.h"
 #include "sim/base/fail.h" /* throw */
 
@@ -118,17 +120,18 @@
 
 enum burst_how { BURST_CUT, BURST_WHOLE };
 
-#define nanotime()                vm_nanotime_()
-#define host_now()                vm_host_now_()
-#define record_now()              host_now()
-#define work(kind)                ((void)(vm_now_ += vm_hot.work[W_##kind]))
-#define work_n(kind, n)           vm_work_n_(W_##kind, (uint64_t)(n))
-#define procyield(n)              vm_procyield_(n)
-#define osyield()                 VM_DO_(vm_osyield_())
-#define host_usleep(us)           VM_DO_(vm_usleep_(us))
-#define burst(ns, how)            VM_CALL_(vm_burst_(ns, (how) == BURST_CUT))
-#define syscall_body(ns, off_cpu) VM_DO_(vm_syscall_body_(ns, off_cpu))
-#define nudge(hm)                 VM_DO_(vm_nudge_(hm))
+#define nanotime()             vm_nanotime_()
+#define host_now()             vm_host_now_()
+#define record_now()           host_now()
+#define work(kind)             ((void)(vm_now_ += vm_hot.work[W_##kind]))
+#define work_n(kind, n)        vm_work_n_(W_##kind, (uint64_t)(n))
+#define jolt(kind)             ((void)(vm_hot.noisy && (VM_DO_(vm_jolt_(NOISE_##kind)), 0)))
+#define procyield(n)           vm_procyield_(n)
+#define osyield()              VM_DO_(vm_osyield_())
+#define host_usleep(us)        VM_DO_(vm_usleep_(us))
+#define burst(ns, how)         VM_CALL_(vm_burst_(ns, (how) == BURST_CUT))
+#define syscall_body(ns, kind) VM_DO_(vm_syscall_body_(ns, syscall_off_cpu(kind)))
+#define nudge(hm)              VM_DO_(vm_nudge_(hm))
 
 /* The host's part of an M. */
 struct hostm {
@@ -136,6 +139,7 @@ struct hostm {
 };
 
 int64_t vm_burst_(int64_t ns, bool cut);
+void vm_jolt_(enum cost_noise kind);
 void vm_osyield_(void);
 void vm_usleep_(uint32_t us);
 void vm_syscall_body_(int64_t ns, bool off_cpu);
@@ -185,7 +189,7 @@ struct poll_event {
 };
 
 #define env_at(ns, fn, arg)             VM_DO_(vm_env_at_(ns, fn, arg))
-#define env_ready(fd, mode)             VM_DO_(vm_env_ready_(fd, mode))
+#define env_ready(fd, mode, n)          ((void)(n), VM_DO_(vm_env_ready_(fd, mode)))
 #define netpoll_wait(ns, ev, cap)       VM_CALL_(vm_netpoll_wait_(ns, ev, cap))
 #define netpoll_wakeup()                VM_DO_(vm_netpoll_wakeup_())
 #define host_ncpu()                     VM_CALL_(vm_ncpu_())
@@ -205,7 +209,14 @@ struct poll_event {
 #define turn_ask(t)      ((void)(t), 0)
 #define turn_does(t)     (void)(t)
 #define turn_draw(n)     0
+#define turn_call(ns)    (ns)
 #define program_draws(n) false
+/* Nobody looks for data races. */
+#define race_on()                   false
+#define race_actor(goid)            (goid)
+#define race_tell(edge, goid, with) ((void)(edge), (void)(goid), (void)(with))
+#define race_access(goid, pc, addr, object, kind) \
+    ((void)(goid), (void)(pc), (void)(addr), (void)(object), (void)(kind))
 /* The text is made first: by functions of the model, which take their time. */
 #define finding(kind, text)                  \
     __extension__({                          \
@@ -213,6 +224,12 @@ struct poll_event {
         VM_DO_(vm_finding_(kind, vm_text_)); \
     })
 #define host_stop() VM_DO_(vm_stop_())
+/* No descriptor of the system stands behind one here: what has arrived the model knows. */
+#define descriptor_open(fd, mode) ((void)(fd), (void)(mode))
+#define descriptor_close(fd)      ((void)(fd))
+#define descriptor_read(fd, ns)   ((void)(fd), syscall_body(ns, SYSCALL_SPIN), true)
+#define descriptor_write(fd, ns)  ((void)(fd), syscall_body(ns, SYSCALL_SPIN))
+#define descriptor_take(fd)       ((void)(fd))
 
 void vm_env_at_(int64_t ns, void (*fn)(void *), void *arg);
 void vm_env_ready_(int32_t fd, uint32_t mode);
@@ -225,7 +242,7 @@ void *vm_alloc_(size_t size, size_t align);
 void vm_finding_(int kind, const char *text);
 _Noreturn void vm_stop_(void);
 
-extern struct event_log vm_log_;
+OWN_DATA struct event_log vm_log_;
 
 uint64_t vm_draw_(uint64_t n, uint64_t fallback);
 

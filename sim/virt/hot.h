@@ -14,6 +14,7 @@
 
 #include "costs.h"
 #include "sim/base/coro.h" /* GMPSIM_ASAN */
+#include "sim/base/own_data.h"
 
 /* What verbs need of a thread besides its clock; the head of struct vm_thread. */
 struct vm_front {
@@ -40,9 +41,10 @@ struct vm_hot {
     } atomic[ATOMIC_COUNT];
     unsigned long long work[W_COUNT];
     uint32_t kind[COST_COUNT];
+    bool noisy;
 };
 
-extern struct vm_hot vm_hot;
+OWN_DATA struct vm_hot vm_hot;
 
 /*
  * gcc keeps what every verb changes or compares in registers of the model's own: through memory
@@ -99,7 +101,7 @@ register uintptr_t vm_lines_ __asm__("r13");
 #endif
 
 /* Who answers what a rule or a seed decides otherwise; NULL: nobody (choose.c). */
-extern struct chooser *vm_chooser_;
+OWN_DATA struct chooser *vm_chooser_;
 
 /* Lets everybody go who is due before the running thread; comes back when it is its turn. */
 void vm_yield_(void);

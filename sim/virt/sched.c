@@ -265,7 +265,7 @@ static struct vm_thread *first_by_time(struct vm_thread *self, bool runnable)
     return NULL;
 }
 
-/* One common time, and whoever is chosen. */
+/* With a chooser all threads have one time, and the next to run is whoever is chosen. */
 static struct vm_thread *first_by_choice(struct vm_thread *self, bool runnable)
 {
     while (!vm_w_.over) {

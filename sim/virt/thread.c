@@ -168,8 +168,8 @@ void vm_start(struct hostm *hm, void (*fn)(void *), void *arg)
 void vm_newosproc_(struct hostm *hm, void (*fn)(void *), void *arg)
 {
     vm_point_();
-    uint64_t at = vm_hot.now + vm_hot.kind[COST_thread_start_latency];
-    vm_hot.now += vm_hot.kind[COST_thread_start];
+    uint64_t at = vm_hot.now + vm_noise_cost_(NOISE_thread_start_latency);
+    vm_hot.now += vm_noise_cost_(NOISE_thread_start);
     vm_thread_new_(hm, fn, arg, at);
 }
 
@@ -240,16 +240,6 @@ uint64_t vm_interrupt_(struct vm_thread *t, uint64_t at)
 
 /* ---- sleeping ---- */
 
-static uint64_t noisy(uint64_t ps)
-{
-    uint64_t share = vm_w_.opts.noise_permille;
-
-    if (share == 0 || ps == 0)
-        return ps;
-    uint64_t most = 2 * ps * share / 1000, noise = rng_below(&vm_w_.noise, most + 1);
-    return ps - ps * share / 1000 + draw(most + 1, noise);
-}
-
 /* The instant at which the host's timer for `until` goes off. The length of a system call is what
  * the call takes, whatever ends it: no timer of ours is late for it. */
 static uint64_t timer_due(enum vm_sleep sleep, uint64_t until)
@@ -258,7 +248,7 @@ static uint64_t timer_due(enum vm_sleep sleep, uint64_t until)
 
     if (until == VM_NEVER || sleep == VM_SLEEP_SYSCALL)
         return until;
-    until = add(until, vm_hot.kind[COST_timer_slack]);
+    until = add(until, vm_noise_cost_(NOISE_timer_slack));
     if (granule > 1 && until < VM_NEVER - granule)
         until = (until + granule - 1) / granule * granule;
     return until;
@@ -293,13 +283,14 @@ static uint64_t idle_for(const struct vm_thread *t, uint64_t at)
 /* From the wake until the thread goes on. A system call has its length, the wake is part of it. */
 static uint64_t wake_latency(const struct vm_thread *t, uint64_t at)
 {
-    uint64_t latency = vm_hot.kind[COST_wake_latency], after = vm_hot.kind[COST_deep_after];
+    uint64_t after = vm_hot.kind[COST_deep_after];
 
     if (t->sleep == VM_SLEEP_SYSCALL)
         return 0;
+    uint64_t latency = vm_noise_cost_(NOISE_wake_latency);
     if (after > 0 && idle_for(t, at) > after)
-        latency += vm_hot.kind[COST_wake_latency_deep];
-    return noisy(latency);
+        latency += vm_noise_cost_(NOISE_wake_latency_deep);
+    return latency;
 }
 
 void vm_wake_(struct vm_thread *t, uint64_t at)
@@ -365,7 +356,8 @@ static void burst_until(struct vm_thread *t, uint64_t end, bool cuttable)
     vm_dispatch_(t, /*runnable*/ false);
 }
 
-/* Every reason to come back that is not the end of the burst leaves something in burst_left. */
+/* VE_BURST. Whatever else ends a burst (a signal, a nudge, a lost CPU) leaves some of it in
+ * burst_left; this leaves 0. */
 void vm_burst_over_(struct vm_thread *t, uint64_t at)
 {
     t->clock = at;
@@ -394,6 +386,19 @@ static uint64_t take_left(struct vm_thread *t)
     return left;
 }
 
+/* What the machine takes away during so much computing. */
+static uint64_t stalls(uint64_t ps)
+{
+    uint64_t lost = 0;
+
+    for (; ps >= vm_w_.stall_in; lost += vm_noise_time_(NOISE_stall)) {
+        ps -= vm_w_.stall_in;
+        vm_w_.stall_in = vm_noise_time_(NOISE_stall_gap) + 1;
+    }
+    vm_w_.stall_in -= ps;
+    return lost;
+}
+
 int64_t vm_burst_(int64_t ns, bool cut)
 {
     struct vm_thread *t = vm_cur_();
@@ -403,6 +408,8 @@ int64_t vm_burst_(int64_t ns, bool cut)
         return 0;
     vm_point_();
     left = after_ns(0, ns);
+    if (vm_hot.noisy)
+        left = add(left, stalls(left) + vm_noise_time_(NOISE_burst));
     while (left > 0 && !(cut && t->cut)) {
         burst_until(t, add(vm_hot.now, left), cut);
         left = take_left(t);
@@ -458,7 +465,7 @@ void vm_signalm_(struct hostm *hm)
     if (hm->thread == NULL)
         return; /* ESRCH */
     vm_w_.signals++;
-    vm_event_(vm_hot.now + noisy(vm_hot.kind[COST_signal_latency]), VE_SIGNAL, hm->thread->id);
+    vm_event_(vm_hot.now + vm_noise_cost_(NOISE_signal_latency), VE_SIGNAL, hm->thread->id);
 }
 
 /* A thread without a CPU, or between two points, finds `pending` when it goes on. */
@@ -472,7 +479,7 @@ void vm_signal_arrives_(struct vm_thread *t, uint64_t at)
         vm_wake_(t, at);
 }
 
-/* Also seen by a burst that has not begun: the flag is used up by the next cuttable one. */
+/* A burst that begins later sees the nudge too: the next one that can be cut uses the flag up. */
 void vm_nudge_(struct hostm *hm)
 {
     struct vm_thread *t;

@@ -58,7 +58,7 @@ struct vm_opts {
     const struct costs *costs; /* NULL: costs_builtin */
     /* Threads alive at once; 0: VM_THREADS_ALIVE_MAX. A small one makes saving cheaper. */
     uint32_t threads_max;
-    uint32_t noise_permille; /* wake latencies vary by up to this share, from the seed; 0: none */
+    uint32_t noise_permille; /* share of the table's noise, from the seed; 0: none */
     uint32_t records_batch;  /* records per call of the sink; 0: EVENT_BATCH_COUNT */
     event_sink_fn *sink;     /* event records go here; NULL: records off */
     bool records_moves;      /* also those for listeners only (events.def) */
@@ -101,11 +101,10 @@ enum vm_state {
 struct vm_thread_info {
     int32_t id;
     enum vm_state state;
-    int32_t cpu;       /* last CPU, -1 none yet */
-    uint64_t clock_ps; /* when it will perform its next point, or last did */
-    uint64_t cpu_ps;   /* time on a CPU */
-    uint64_t spin_ps;  /* of that, in procyield and osyield */
-    uint64_t wait_ps;  /* runnable without CPU, throttled included */
+    int32_t cpu;      /* last CPU, -1 none yet */
+    uint64_t cpu_ps;  /* time on a CPU */
+    uint64_t spin_ps; /* of that, in procyield and osyield */
+    uint64_t wait_ps; /* runnable without CPU, throttled included */
     uint64_t switches, migrations, preemptions, wakeups;
 };
 
@@ -129,23 +128,5 @@ bool vm_thread_info(int32_t id, struct vm_thread_info *i);
 bool vm_quiet(void);
 const struct failure *vm_failure(void);       /* after END_LIMIT */
 const struct world_verdict *vm_verdict(void); /* after END_FINDING or END_THROWN */
-
-/* ---- saving and restoring, between vm_run calls ---- */
-
-/*
- * The complete world: arena, stacks, clocks, events, who holds which cache line. Zero-initialised
- * before the first use; its memory is kept and used again by the next save. A world may be restored
- * any number of times, in the process that saved it, between vm_init and vm_free of that world.
- */
-struct vm_saved {
-    struct checkpoint world;
-    uint64_t *lines; /* cache-line masks of the used part of the arena */
-    size_t lines_count, lines_room;
-};
-
-bool vm_save(struct vm_saved *s, struct failure *f);
-void vm_restore(const struct vm_saved *s);
-size_t vm_saved_size(const struct vm_saved *s);
-void vm_saved_release(struct vm_saved *s);
 
 #endif

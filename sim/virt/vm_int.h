@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of sim/virt share; sim/explore uses it too (threads, futexes, stacks and time are
- * the same there, only who goes next is another question).
+ * What the files of sim/virt share; sim/traced, sim/virt with a witness, looks in here too.
  *
  *   sched.c   who goes next: points, events, the run loop
  *   ready.c   the tree of threads that have a CPU
@@ -10,7 +9,7 @@
  *   cpu.c     host CPUs and their fair scheduler
  *   quota.c   CPU bandwidth control
  *   env.c     callbacks, descriptors, memory, seeds
- *   world.c   init, statistics, saving
+ *   world.c   init, statistics
  *
  * States of a thread (enum vm_state) and who moves it:
  *
@@ -190,19 +189,22 @@ struct vm_world {
 
     struct vm_opts opts;
     struct rng seeds, noise, ties;
+    uint32_t quantiles[NOISE_COUNT][NOISE_QUANTILES];
+    uint32_t jolted;   /* jolts that come once in a world and have come, a bit each */
+    uint64_t stall_in; /* computing time until the next interruption, ps */
     struct failure failure;
     uint64_t events, futex_sleeps, futex_wakes, signals;
     uint64_t dead_switches, dead_cpu_ps, dead_spin_ps, dead_wait_ps; /* of threads that ended */
 };
 
-extern struct vm_world vm_w_;
-extern struct event_log vm_log_;
+OWN_DATA struct vm_world vm_w_;
+OWN_DATA struct event_log vm_log_;
 uint64_t vm_settled_(void);
 /* Called after each record that the host itself makes; NULL: nobody wants it (sim/traced). */
 extern void (*vm_heard_)(void);
 
 /* Whose m and p are EVENT_NO_M and EVENT_NO_P. */
-extern struct vm_front vm_nobody_;
+OWN_DATA struct vm_front vm_nobody_;
 
 /* The running thread; NULL outside every M. */
 static inline struct vm_thread *vm_cur_(void)
@@ -212,7 +214,6 @@ static inline struct vm_thread *vm_cur_(void)
 
 /* sched.c */
 void vm_dispatch_(struct vm_thread *self, bool runnable);
-void vm_horizon_(void);
 void vm_lower_horizon_(const struct vm_thread *t);
 uint32_t vm_event_(uint64_t time, enum vm_event kind, uint64_t arg);
 void vm_event_cancel_(enum vm_event kind, uint32_t *handle);
@@ -255,6 +256,12 @@ void vm_signal_arrives_(struct vm_thread *t, uint64_t at);
 /* CPU time of the current thread that nothing but the end of a slice can interrupt, in the kernel.
  */
 void vm_burn_(uint64_t ps);
+
+/* noise.c */
+/* The cost that this noise is of, as it is this time. */
+uint64_t vm_noise_cost_(enum cost_noise kind);
+/* A time of its own; 0 in a world without noise. */
+uint64_t vm_noise_time_(enum cost_noise kind);
 
 /* futex.c */
 void vm_futex_init_(void);

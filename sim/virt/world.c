@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A world begins, is looked at, saved, put back, and ends. */
+/* A world begins, is looked at, and ends. */
 #include "sim/virt/vm_int.h"
 
 #include <assert.h>
@@ -139,6 +139,8 @@ static void init_hot(const struct vm_opts *o)
     for (int i = 0; i < W_COUNT; i++)
         vm_hot.work[i] = c->work[i];
     memcpy(vm_hot.kind, c->kind, sizeof vm_hot.kind);
+    memcpy(vm_w_.quantiles, c->noise, sizeof vm_w_.quantiles);
+    vm_hot.noisy = o->noise_permille != 0;
 }
 
 static size_t lines_size(void) { return (vm_w_.arena.top >> 6) * sizeof *vm_w_.lines; }
@@ -171,15 +173,13 @@ static void init_parts(const struct vm_opts *o)
     rng_init(&w->seeds, o->seed, RNG_SCHED, 0);
     rng_init(&w->noise, o->seed, RNG_NOISE, 0);
     rng_init(&w->ties, o->seed, RNG_TIE, 0);
+    w->stall_in = vm_noise_time_(NOISE_stall_gap);
     vm_ready_init_();
     vm_futex_init_();
     vm_env_init_();
     vm_quota_init_();
     vm_cpus_init_();
     coro_init_thread(&w->main);
-    arena_extra_add(&w->arena, &vm_hot, sizeof vm_hot);
-    arena_extra_add(&w->arena, &vm_w_, sizeof vm_w_);
-    arena_extra_add(&w->arena, &vm_log_, sizeof vm_log_);
 }
 
 bool vm_init(struct failure *f, const struct vm_opts *opts)
@@ -322,7 +322,6 @@ bool vm_thread_info(int32_t id, struct vm_thread_info *i)
         .id = id,
         .state = (enum vm_state)t->state,
         .cpu = t->cpu == VM_NO_CPU ? -1 : (int32_t)t->cpu,
-        .clock_ps = t->clock,
         .cpu_ps = cpu_time(t),
         .spin_ps = t->f.spin_ps,
         .wait_ps = wait_time(t),
@@ -336,50 +335,3 @@ bool vm_thread_info(int32_t id, struct vm_thread_info *i)
 
 const struct world_verdict *vm_verdict(void) { return &vm_w_.verdict; }
 const struct failure *vm_failure(void) { return &vm_w_.failure; }
-
-/* ---- saving and restoring ---- */
-
-static size_t lines_used(void) { return (vm_w_.arena.used + 63) >> 6; }
-
-bool vm_save(struct vm_saved *s, struct failure *f)
-{
-    size_t count = lines_used();
-
-    assert(!vm_w_.running);
-    if (count > s->lines_room) {
-        uint64_t *lines = realloc(s->lines, 2 * count * sizeof *lines);
-
-        if (lines == NULL) {
-            fail(f, E_LIMIT, "no memory to save the world");
-            return false;
-        }
-        s->lines = lines;
-        s->lines_room = 2 * count;
-    }
-    memcpy(s->lines, vm_w_.lines, count * sizeof *s->lines);
-    s->lines_count = count;
-    return checkpoint_save(&s->world, &vm_w_.arena, f) == 0;
-}
-
-void vm_restore(const struct vm_saved *s)
-{
-    size_t count = lines_used();
-
-    assert(!vm_w_.running && s->world.size != 0);
-    if (count > s->lines_count)
-        memset(vm_w_.lines + s->lines_count, 0, (count - s->lines_count) * sizeof *s->lines);
-    memcpy(vm_w_.lines, s->lines, s->lines_count * sizeof *s->lines);
-    checkpoint_restore(&s->world, &vm_w_.arena);
-}
-
-size_t vm_saved_size(const struct vm_saved *s)
-{
-    return s->world.size + s->lines_count * sizeof *s->lines;
-}
-
-void vm_saved_release(struct vm_saved *s)
-{
-    checkpoint_release(&s->world);
-    free(s->lines);
-    *s = (struct vm_saved){0};
-}

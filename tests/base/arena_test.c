@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Goal: zeroed memory at stable places, a clear message at the limit, and a checkpoint that brings
  * back everything, running coroutines included. Method: fill, save, spoil, restore, compare. */
+#define _DEFAULT_SOURCE /* sigaction */
 #include "harness.h"
 
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/arena.h"
@@ -99,31 +102,77 @@ TEST_CASE(Arena, AnImpossibleLimitIsRefused)
 
 TEST_CASE(Checkpoint, DataComesBackAndTheRestIsZero)
 {
-    static uint64_t outside[3];
     struct checkpoint c = {0};
     begin(1 << 28, 0);
-    arena_extra_add(&arena, outside, sizeof outside);
     static const size_t sizes[] = {100, 5000, 3 << 20};
     for (size_t i = 0; i < 3; i++) {
         unsigned char *p = arena_alloc(&arena, sizes[i], 8);
         memset(p, (int)i + 1, sizes[i]);
-        outside[i] = i + 10;
         size_t used = arena.used;
         CHECK_EQ(checkpoint_save(&c, &arena, &f), 0);
         for (int round = 0; round < 3; round++) {
             memset(arena.base, 0x77, arena.used);
-            memset(outside, 0x77, sizeof outside);
             for (size_t j = 0; j < 3; j++)
                 memset(arena_alloc(&arena, sizes[j], 8), 0x77, sizes[j]);
             checkpoint_restore(&c, &arena);
             CHECK_EQ(arena.used, used);
             CHECK_EQ(p[0], i + 1);
             CHECK_EQ(p[sizes[i] - 1], i + 1);
-            CHECK_EQ(outside[i], i + 10);
             CHECK(all_zero(arena.base + used, arena.committed - used));
         }
     }
     checkpoint_release(&c);
+    arena_release(&arena);
+}
+
+static struct checkpoint watched;
+static int faults;
+
+static void on_write(int sig, siginfo_t *info, void *context)
+{
+    (void)sig, (void)context;
+    faults++;
+    if (!checkpoint_touched(&watched, info->si_addr))
+        abort();
+}
+
+/* 40 pages and a bit; what random writes did is gone, and each page cost one fault, once. */
+TEST_CASE(Checkpoint, OnlyWhatWasWrittenToComesBackWhenWatched)
+{
+    enum { PAGE = 4096, PAGES = 40, SIZE = PAGES * PAGE + 100, WRITES = 30 };
+    struct sigaction sa = {.sa_sigaction = on_write, .sa_flags = SA_SIGINFO}, old;
+    struct rng r;
+    begin(1 << 20, 0);
+    unsigned char *p = arena_alloc(&arena, SIZE, 1), seen[PAGES + 1] = {0};
+    for (int i = 0; i < SIZE; i++)
+        p[i] = (unsigned char)(i * 7);
+    CHECK_EQ(checkpoint_save(&watched, &arena, &f), 0);
+    CHECK(checkpoint_watch(&watched, &arena));
+    sigaction(SIGSEGV, &sa, &old);
+    rng_init(&r, 1, RNG_USER, 0);
+    faults = 0;
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < WRITES; i++) {
+            size_t at = rng_below(&r, round < 10 ? SIZE / 4 : SIZE);
+            p[at]++;
+            seen[at / PAGE] = 1;
+        }
+        memset(arena_alloc(&arena, 5000, 8), 0x77, 5000);
+        checkpoint_restore(&watched, &arena);
+        for (int i = 0; i < SIZE; i++)
+            CHECK_EQ(p[i], (unsigned char)(i * 7));
+    }
+    int pages = 0;
+    for (int i = 0; i < PAGES; i++)
+        pages += seen[i];
+    CHECK_EQ(faults, pages);
+    checkpoint_unwatch(&watched);
+    memset(p, 0, SIZE);
+    CHECK_EQ(faults, pages);
+    checkpoint_restore(&watched, &arena);
+    CHECK_EQ(p[SIZE - 1], (unsigned char)((SIZE - 1) * 7));
+    sigaction(SIGSEGV, &old, NULL);
+    checkpoint_release(&watched);
     arena_release(&arena);
 }
 
@@ -135,11 +184,12 @@ static void restore_nothing(void *arg)
 
 static void restore_another(void *arg)
 {
-    static int outside;
+    static struct arena small;
     struct checkpoint c = {0};
+    (void)arena_alloc(arg, 900000, 8);
     checkpoint_save(&c, arg, &f);
-    arena_extra_add(arg, &outside, sizeof outside);
-    checkpoint_restore(&c, arg);
+    (void)arena_init(&small, 1 << 20, 0, &f);
+    checkpoint_restore(&c, &small);
 }
 
 TEST_CASE(Checkpoint, MisuseIsAnInternalError)

@@ -252,6 +252,14 @@ TEST_CASE(Event, Text)
     CHECK_HAS(buf, "unknown");
 }
 
+TEST_CASE(Event, TheSignOfAValueStaysInItsSlot)
+{
+    uint64_t word = ev_bits_func(-3) << EV_AT_AL | ev_bits_group(5) << EV_AT_AH;
+    CHECK_EQ(ev_from_func(word & UINT32_MAX), -3);
+    CHECK_EQ(ev_from_group(word >> EV_AT_AH), 5);
+    CHECK_EQ(ev_bits_value(-1), UINT64_MAX);
+}
+
 TEST_CASE(Event, EveryTypeHasAName)
 {
     for (int i = 0; i < EV_COUNT; i++) {

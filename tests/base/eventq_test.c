@@ -291,24 +291,6 @@ TEST_CASE(Eventq, AHandleOfATakenEventIsDead)
     arena_release(&arena);
 }
 
-static void sum_payload(void *arg, const struct event *e) { *(uint64_t *)arg += e->payload; }
-
-TEST_CASE(Eventq, EachVisitsTheLivingOnce)
-{
-    begin(12);
-    uint64_t want = 0, sum = 0;
-    for (uint64_t i = 1; i <= 1000; i++) {
-        uint32_t handle = eventq_push(q, i * i, i, i);
-        if (i % 3 == 0)
-            CHECK(eventq_cancel(q, handle));
-        else
-            want += i;
-    }
-    eventq_each(q, sum_payload, &sum);
-    CHECK_EQ(sum, want);
-    arena_release(&arena);
-}
-
 static void push_into_the_past(void *arg)
 {
     (void)arg;

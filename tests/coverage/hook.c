@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What -finstrument-functions calls: notes every function that was entered, and writes their
+/* What -finstrument-functions calls: notes every function that was entered, and adds their
  * places to the file that COVERAGE_OUT names when the program ends: distances from where it is
  * loaded, which for a PIE are the addresses that nm prints. */
 #include <stdint.h>
@@ -32,7 +32,7 @@ __attribute__((no_instrument_function)) void __cyg_profile_func_exit(void *fn, v
 __attribute__((no_instrument_function, destructor)) static void write_entered(void)
 {
     const char *path = getenv("COVERAGE_OUT");
-    FILE *f = path != NULL ? fopen(path, "w") : NULL;
+    FILE *f = path != NULL ? fopen(path, "a") : NULL;
     if (f == NULL)
         return;
     for (uintptr_t at = 0; at < TEXT_MAX; at++)

@@ -32,7 +32,7 @@ def build(root, folder, cc, cxx):
                     "-DCMAKE_C_FLAGS=" + FLAGS, "-DCMAKE_CXX_FLAGS=-fPIE",
                     "-DCMAKE_EXE_LINKER_FLAGS=-pie %s" % hook],
                    check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", folder, "--target", *PROGRAMS],
+    subprocess.run(["cmake", "--build", folder, "--target", "gmpsim", *PROGRAMS],
                    check=True, stdout=subprocess.DEVNULL)
 
 
@@ -48,9 +48,9 @@ def cases_of(program):
             yield suite + line.split()[0]
 
 
-def cases_by_name(root, programs):
+def cases_by_name(root, programs_folder, programs):
     """What a row may call a test -> the cases that are meant: Suite.Name, the name of a golden
-    program, a suite, or a file of tests."""
+    program, a suite, a file of tests, or a script that is given gmpsim."""
     named = collections.defaultdict(set)
     for program in programs:
         for case in cases_of(program):
@@ -61,6 +61,8 @@ def cases_by_name(root, programs):
         for suite, name in re.findall(r"TEST_CASE\((\w+),\s*(\w+)\)", path.read_text()):
             for alias in (path.name, path.stem):
                 named[alias] |= named.get(suite + "." + name, set())
+    for path in root.glob("tests/**/*_test.py"):
+        named[path.stem].add((str(programs_folder / "gmpsim"), str(path)))
     return named
 
 
@@ -87,7 +89,10 @@ class Entered:
     def of(self, program, case):
         if (program, case) not in self.cases:
             self.out.write_text("")
-            subprocess.run([program, "--gtest_filter=" + case], stdout=subprocess.DEVNULL,
+            command = [program, "--gtest_filter=" + case]
+            if case.endswith(".py"):
+                command = [sys.executable, case, program]
+            subprocess.run(command, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, timeout=600, check=False,
                            env=dict(os.environ, COVERAGE_OUT=str(self.out)))
             names = self.names_of(program)
@@ -107,7 +112,7 @@ def main():
     root, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     build(root, folder, *sys.argv[3:5])
     programs = [str(folder / "bin" / p) for p in PROGRAMS]
-    named, entered = cases_by_name(root, programs), Entered(folder)
+    named, entered = cases_by_name(root, folder / "bin", programs), Entered(folder)
     bad = total = 0
     for function, tests in rows_of(root):
         total += 1

@@ -3,7 +3,7 @@
  * The scheduler core on the virtual host must do the same everywhere: one line per program,
  * release, procs and host CPUs with the fingerprint of all events and values, the virtual
  * time at the end, and what the program printed last.
- * libs: gmpsim_build gmpsim_core_virt gmpsim_virt gmpsim_base
+ * libs: gmpsim_build gmpsim_host_virt gmpsim_base
  */
 #include "asm.h"
 #include "harness.h"

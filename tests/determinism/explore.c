@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sim/explore/search.h"
+#include "tests/explore/search.h"
 
 enum { THREADS = 3, ROUNDS = 6 };
 

@@ -44,7 +44,7 @@ static void ready(void *arg)
 {
     uint32_t n = *(uint32_t *)arg;
 
-    env_ready((int32_t)(n % 5), 1 + n % 3);
+    env_ready((int32_t)(n % 5), 1 + n % 3, 1);
     if (++*(uint32_t *)arg < 200)
         env_at(host_now() + 30000 + n, ready, arg);
 }

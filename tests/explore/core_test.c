@@ -11,9 +11,9 @@
 
 #include "asm.h"
 #include "harness.h"
-#include "model/api.h"
+#include "run/host.h"
 #include "sim/base/coro.h"
-#include "sim/explore/search.h"
+#include "tests/explore/search.h"
 
 struct job {
     const struct program *program;
@@ -43,12 +43,10 @@ static void build(void *arg)
                             .procs = j->procs,
                             .print = take_print,
                             .arg = j};
-    void *m0_arg;
 
     j->nout = 0;
     j->out[0] = 0;
-    struct hostm *m0 = core_explore.init(&wo, &m0_arg);
-    ex_start(m0, core_explore.run_m0, m0_arg);
+    world_build(&host_explore, &wo);
 }
 
 static void check(void *arg)
@@ -206,11 +204,44 @@ TEST_CASE(Core, AnUnpublishedSlotIsFound)
 #endif
     program_sum(&prog, 6);
     struct job j = {.program = as_done(&prog), .procs = 3, .want = "21\n"};
-    CHECK_EQ(site_weaken("runqput", OP_store_rel, true), 1);
+    CHECK_EQ(site_weaken("runqput", VERB_store_rel, true), 1);
     CHECK_STR(must_find(&j, MM_SC, 200, &r), "nothing in 200 runs");
     CHECK_STR(must_find(&j, MM_ARM, 20000, &r), "memory fault: a wild pointer");
     CHECK_LE(r.runs, 5000);
-    site_weaken("runqput", OP_store_rel, false);
+    site_weaken("runqput", VERB_store_rel, false);
+}
+
+static uint64_t checks;
+
+static const char *complain_at_turn_5(bool quiet)
+{
+    return !quiet && ++checks == 5 ? "the fifth turn is wrong" : NULL;
+}
+
+/* By turns the runtime's rules are looked at where somebody else may be next, and nowhere else. */
+TEST_CASE(Core, ByTurnsACheckIsAskedBeforeATurn)
+{
+    struct as a;
+    struct job j = {.want = ""};
+    struct ex_opts o = {.sync = true, .steps_max = 100000, .check = complain_at_turn_5};
+    struct failure f = {0};
+    struct strategy_random r;
+    program_sum(&a, 3);
+    j.program = as_done(&a);
+    j.procs = 1;
+    CHECK(profile_init(&j.prof, PROFILE_LATEST));
+    j.prof.sysmon = 0;
+    checks = 0;
+    CHECK(ex_init(&f, &o));
+    strategy_random_init(&r, 1, 1);
+    CHECK(ex_begin(&r.s));
+    build(&j);
+    CHECK_EQ(ex_run(), END_THROWN);
+    CHECK_EQ(checks, 5);
+    CHECK_LT(20, ex_steps()); /* points between them are none */
+    CHECK_STR(ex_text(), "the fifth turn is wrong");
+    ex_end();
+    ex_free();
 }
 
 static const char *complain_at_100(bool quiet)

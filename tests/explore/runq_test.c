@@ -15,29 +15,36 @@
 #include <stdlib.h>
 
 #include "harness.h"
-#include "sim/explore/search.h"
+#include "sim/base/dpor.h"
+#include "sim/base/fingerprint.h"
+#include "tests/explore/search.h"
 
 enum { GS = 10, THIEVES_MAX = 2, PS = 1 + THIEVES_MAX };
 
 struct setup {
-    const char *owner; /* p: put at the tail, n: put next, g: get, d: drain */
+    const char *owner; /* p: put at the tail, n: put next, g: get, d: drain, b: a batch of two */
     int thieves;
     bool steal_next;
-    int gets; /* that each thief makes from its own ring after a steal */
+    int gets;        /* that each thief makes from its own ring after a steal */
+    int more_steals; /* and how often all of this after the first time */
 };
 
 static const struct setup *setup;
+static const char *taken_back; /* a rule that is not as in the release, or NULL */
+static int release = PROFILE_LATEST;
 static struct g *gs;
 static struct g *nobody; /* what an empty slot holds: a thief that reads it has read too early */
 static struct p *ps[PS];
 static struct m *ms[PS];
 static int taken[GS + 1];
+static int taker[GS + 1]; /* 1 + the M that took it last */
 
 static void take(struct g *gp)
 {
     if (gp == nobody)
         throw("runq: a slot was read before it was written");
     taken[gp->goid]++;
+    taker[gp->goid] = 1 + ((struct m *)getarg())->id;
 }
 
 static void owner(void *arg)
@@ -58,6 +65,12 @@ static void owner(void *arg)
             if (gp != NULL)
                 take(gp);
             break;
+        case 'b':
+            q = (struct gQueue){0};
+            gQueue_pushBack(&q, &gs[next++]);
+            gQueue_pushBack(&q, &gs[next++]);
+            runqputbatch(pp, &q);
+            break;
         default:
             q = runqdrain(pp);
             while (!gQueue_empty(&q))
@@ -66,20 +79,27 @@ static void owner(void *arg)
     }
 }
 
-static void thief(void *arg)
+static void steal(struct p *pp)
 {
-    struct m *mp = arg;
     bool inherit;
-    struct g *gp = runqsteal(ps[mp->id], ps[0], setup->steal_next);
+    struct g *gp = runqsteal(pp, ps[0], setup->steal_next);
 
     if (gp == NULL)
         return;
     take(gp);
     for (int i = 0; i < setup->gets; i++) {
-        gp = runqget(ps[mp->id], &inherit);
+        gp = runqget(pp, &inherit);
         if (gp != NULL)
             take(gp);
     }
+}
+
+static void thief(void *arg)
+{
+    struct m *mp = arg;
+
+    for (int i = 0; i <= setup->more_steals; i++)
+        steal(ps[mp->id]);
 }
 
 static void make_p(int i)
@@ -100,8 +120,10 @@ static void build_world(void)
 {
     rt = host_alloc(sizeof *rt, 64);
     sched = &rt->sched;
-    profile_init(&world_prof, PROFILE_LATEST);
+    profile_init(&world_prof, release);
     profile_set(&world_prof, "ring_len", 4);
+    if (taken_back != NULL)
+        profile_set(&world_prof, taken_back, 0);
     rt->ms = host_alloc(PS * sizeof *rt->ms, 8);
     rt->ms_cap = PS;
     init_locks();
@@ -110,7 +132,7 @@ static void build_world(void)
     for (uint64_t i = 0; i <= GS; i++) {
         gs[i].goid = (uint32_t)i;
         a_init(&gs[i].atomicstatus, (uint32_t)Grunnable);
-        taken[i] = 0;
+        taken[i] = taker[i] = 0;
     }
     for (int i = 0; i <= setup->thieves; i++)
         make_p(i);
@@ -152,7 +174,7 @@ static void check(void *arg)
     }
     count_rest();
     for (const char *c = setup->owner; *c != '\0'; c++)
-        put += *c == 'p' || *c == 'n';
+        put += *c == 'b' ? 2 : *c == 'p' || *c == 'n';
     for (uint64_t i = 1; i <= GS; i++)
         if (taken[i] != (i <= put))
             ex_fail(taken[i] == 0 ? "a G was lost" : "a G was taken twice");
@@ -160,14 +182,20 @@ static void check(void *arg)
 
 static struct dfs_frame frames[1 << 16];
 static struct search_result result;
+static bool exhausted; /* the last search, within its bound */
+
+static enum cost_port port_of_memory(enum mm_kind memory)
+{
+    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64,
+                                                   PORT_PPC64LE};
+    return ports[memory];
+}
 
 static const char *search_with(struct search s, const char *what, enum mm_kind memory,
                                uint32_t preemptions)
 {
-    static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64,
-                                                   PORT_PPC64LE};
     struct ex_opts o = {.memory = memory,
-                        .port = ports[memory],
+                        .port = port_of_memory(memory),
                         .ctrl = true,
                         .steps_max = 20000,
                         .memory_max = 1 << 22};
@@ -182,10 +210,11 @@ static const char *search_with(struct search s, const char *what, enum mm_kind m
 #endif
     strategy_dfs_init(&dfs, frames, sizeof(frames) / sizeof(frames[0]), preemptions);
     bool found = search_run(&s, &dfs.s, &result);
+    exhausted = dfs.exhausted && !dfs.pruned && !dfs.diverged;
     if (found && !search_replay(&s, &result))
         FAIL_CASE("the schedule does not repeat: %s", result.text);
     if (!found && s.runs_max == 0)
-        CHECK(dfs.exhausted && !dfs.pruned && !dfs.diverged);
+        CHECK(exhausted);
     if (!found && s.runs_max == 0)
         CHECK_EQ(result.cut, 0);
     if (getenv("GMPSIM_EXPLORE_COUNTS") != NULL)
@@ -207,14 +236,14 @@ static const char *search_for(const struct setup *u, enum mm_kind memory, uint32
                        memory, preemptions);
 }
 
-static const struct setup put_get = {"pg", 1, false, 0};
-static const struct setup three = {"ppg", 1, false, 1};
-static const struct setup overflow = {"ppppp", 1, false, 0};
-static const struct setup next = {"nng", 1, true, 0};
-static const struct setup drain = {"ppd", 1, false, 1};
-static const struct setup two_thieves = {"ppgp", 2, false, 1};
-static const struct setup two_thieves_next = {"npg", 2, true, 0};
-static const struct setup reuse = {"ppggppgp", 1, false, 0};
+static const struct setup put_get = {"pg", 1, false, 0, 0};
+static const struct setup three = {"ppg", 1, false, 1, 0};
+static const struct setup overflow = {"ppppp", 1, false, 0, 0};
+static const struct setup next = {"nng", 1, true, 0, 0};
+static const struct setup drain = {"ppd", 1, false, 1, 0};
+static const struct setup two_thieves = {"ppgp", 2, false, 1, 0};
+static const struct setup two_thieves_next = {"npg", 2, true, 0, 0};
+static const struct setup reuse = {"ppggppgp", 1, false, 0, 0};
 
 /* All schedules, without a bound. */
 TEST_CASE(Runq, OwnerAndThiefEverySchedule)
@@ -246,6 +275,24 @@ TEST_CASE(Runq, TwoThievesFourPreemptions)
     CHECK_STR(search_for(&two_thieves_next, MM_SC, 4, 0), "nothing");
 }
 
+/* Releases between which a rule of the queue changed, and the first one. */
+TEST_CASE(Runq, TwoThievesOfEveryRelease)
+{
+    static const int releases[] = {13, 17, 18, 25, 26, 27};
+    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
+        release = releases[i];
+        CHECK_STR(search_for(&two_thieves, MM_SC, 3, 0), "nothing");
+        CHECK_STR(search_for(&two_thieves_next, MM_SC, 3, 0), "nothing");
+    }
+    release = PROFILE_LATEST;
+}
+
+TEST_CASE(Runq, TwoThievesWeakMemories)
+{
+    for (int memory = MM_TSO; memory < MM_KINDS; memory++)
+        CHECK_STR(search_for(&two_thieves, (enum mm_kind)memory, 3, 60000), "nothing");
+}
+
 TEST_CASE(Runq, WeakMemories)
 {
     CHECK_STR(search_for(&three, MM_ARM, 2, 200000), "nothing");
@@ -264,15 +311,142 @@ TEST_CASE(Runq, PublishingWithAPlainStoreIsFound)
         {MM_ARM, "runq: a slot was read before it was written"},
         {MM_POWER, "runq: a slot was read before it was written"},
     };
-    CHECK_EQ(site_weaken("runqput", OP_store_rel, true), 1);
+    CHECK_EQ(site_weaken("runqput", VERB_store_rel, true), 1);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         CHECK_STR(search_for(&put_get, cases[i].memory, DFS_UNBOUNDED, 0), cases[i].found);
-    site_weaken("runqput", OP_store_rel, false);
+    site_weaken("runqput", VERB_store_rel, false);
+}
+
+/* ---- one of equal orders ---- */
+
+enum { ENDS_MAX = 4096, NODES = 1 << 10, DONES = 1 << 14 };
+
+static struct ends {
+    uint64_t end[ENDS_MAX];
+    size_t count;
+    uint64_t runs;
+    bool all;
+} * ends;
+
+/* Who took what, and what lies where. */
+static void note_end(void *arg)
+{
+    struct fingerprint h;
+
+    check(arg);
+    if (ex_why() == END_LIMIT)
+        return;
+    fp_init(&h);
+    fp_mix(&h, ex_why());
+    fp_mix_bytes(&h, ex_text(), strlen(ex_text()));
+    for (int i = 1; i <= GS; i++)
+        fp_mix2(&h, (uint64_t)taken[i], (uint64_t)taker[i]);
+    for (int i = 0; i <= setup->thieves; i++) {
+        fp_mix2(&h, a_peek(&ps[i]->runqhead), a_peek(&ps[i]->runqtail));
+        fp_mix(&h, a_peek(&ps[i]->runnext) != NULL ? a_peek(&ps[i]->runnext)->goid : 0);
+    }
+    uint64_t end = fp_value(&h);
+    for (size_t i = 0; i < ends->count; i++)
+        if (ends->end[i] == end)
+            return;
+    CHECK_LT(ends->count, ENDS_MAX);
+    ends->end[ends->count++] = end;
+}
+
+static void all_ends(const struct setup *u, struct strategy *st, struct ends *e)
+{
+    struct ex_opts o = {.steps_max = 20000, .memory_max = 1 << 22};
+    struct failure f = {0};
+    setup = u;
+    ends = e;
+    *e = (struct ends){0};
+    CHECK(ex_init(&f, &o));
+    while (ex_begin(st)) {
+        build((void *)(uintptr_t)u);
+        ex_run();
+        note_end(NULL);
+        ex_end();
+        e->runs++;
+    }
+    ex_free();
+}
+
+static void by_dpor(const struct setup *u, struct ends *e, uint64_t *classes)
+{
+    static struct dpor_node nodes[NODES];
+    static struct dpor_done dones[DONES];
+    static struct strategy_dpor d;
+    strategy_dpor_init(&d, nodes, NODES, dones, DONES);
+    all_ends(u, &d.s, e);
+    CHECK(!d.diverged);
+    e->all = d.exhausted && !d.pruned;
+    *classes = d.classes;
+    if (getenv("GMPSIM_EXPLORE_COUNTS") != NULL)
+        fprintf(stderr, "%-10s thieves %d: %" PRIu64 " schedules, %" PRIu64 " classes, %zu ends\n",
+                u->owner, u->thieves, e->runs, d.classes, e->count);
+}
+
+/* Without a bound, and each end that all schedules come to. */
+static void same_ends(const struct setup *u)
+{
+    static struct ends few, all;
+    struct strategy_dfs dfs;
+    uint64_t classes;
+    by_dpor(u, &few, &classes);
+    CHECK(few.all);
+    strategy_dfs_init(&dfs, frames, sizeof(frames) / sizeof(frames[0]), DFS_UNBOUNDED);
+    all_ends(u, &dfs.s, &all);
+    CHECK(dfs.exhausted && !dfs.pruned && !dfs.diverged);
+    CHECK_LE(few.runs, all.runs);
+    CHECK_EQ(few.count, all.count);
+    for (size_t i = 0; i < all.count; i++) {
+        bool has = false;
+        for (size_t k = 0; k < few.count; k++)
+            has |= few.end[k] == all.end[i];
+        CHECK(has);
+    }
+}
+
+static const struct setup two_takes = {"pp", 1, false, 0, 1};
+static const struct setup next_steal = {"nn", 1, true, 0, 0};
+
+TEST_CASE(Runq, OneOfEqualOrdersMeetsEveryEnd)
+{
+    same_ends(&put_get);
+#if !defined(GMPSIM_ASAN) && !defined(GMPSIM_TSAN)
+    same_ends(&next_steal);
+    same_ends(&two_takes);
+#endif
+}
+
+/* Put, put against take, take: 15 graphs are what an optimal search of this test needs, where all
+ * orders are hundreds of thousands. */
+TEST_CASE(Runq, PutPutTakeTakeInThirtySchedules)
+{
+    static struct ends e;
+    uint64_t classes;
+    by_dpor(&two_takes, &e, &classes);
+    CHECK(e.all);
+    CHECK_LE(e.runs, 30);
+    CHECK_LE(classes, 30);
+}
+
+/* Every schedule, where depth first has a bound. */
+TEST_CASE(Runq, EveryScheduleOfLongerScripts)
+{
+    static const struct setup *const longer[] = {&three, &next,        &drain,           &overflow,
+                                                 &reuse, &two_thieves, &two_thieves_next};
+    static struct ends e;
+    uint64_t classes;
+    for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
+        by_dpor(longer[i], &e, &classes);
+        CHECK(e.all);
+    }
 }
 
 /* ---- runqempty ---- */
 
-static const struct setup one_looks = {"", 1, false, 0};
+static const struct setup one_looks = {"", 1, false, 0, 0};
 
 /* G 1 is in runnext; 2 displaces it into the ring and is taken: one G is there at every moment. */
 static void displaces(void *arg)
@@ -316,3 +490,62 @@ TEST_CASE(Runq, IsNotEmptyWhileAGMovesInside)
     for (int memory = MM_SC; memory < MM_KINDS; memory++)
         CHECK_STR(search_with(s, "looks", (enum mm_kind)memory, DFS_UNBOUNDED), "nothing");
 }
+
+/* Before fcd7c02c70 the tail was read once: the ring is looked at before 2 displaces 1 into it, and
+ * runnext after 2 is gone. */
+TEST_CASE(Runq, ThreeLoadsOverlookAGThatMovesInside)
+{
+    struct search s = {build_look, check_look, (void *)(uintptr_t)&one_looks, 0};
+
+    setup = &one_looks;
+    taken_back = "runqempty_rereads";
+    CHECK_STR(search_with(s, "looks", MM_SC, 1), "runqempty: a G was there all the time");
+    taken_back = NULL;
+}
+
+/* ---- a batch that is too long, while somebody else uses the global queue ---- */
+
+static const struct setup two_put = {"pppppp", 1, false, 0, 0};
+
+static void puts_batch(void *arg)
+{
+    struct gQueue q = {0};
+
+    (void)arg;
+    for (int i = 1; i <= 5; i++)
+        gQueue_pushBack(&q, &gs[i]);
+    runqputbatch(ps[0], &q);
+}
+
+static void puts_global(void *arg)
+{
+    (void)arg;
+    lock(&sched->lock);
+    globrunqput(&gs[6]);
+    unlock(&sched->lock);
+}
+
+static void build_batch(void *arg)
+{
+    setup = arg;
+    build_world();
+    ex_start(&ms[0]->host, puts_batch, ms[0]);
+    ex_start(&ms[1]->host, puts_global, ms[1]);
+}
+
+TEST_CASE(Runq, WhatDoesNotFitGoesAwayUnderTheLock)
+{
+    struct search s = {build_batch, check, (void *)(uintptr_t)&two_put, 0};
+
+    setup = &two_put;
+    release = 24; /* later ones leave the rest to the caller */
+    CHECK_STR(search_with(s, "batch", MM_SC, DFS_UNBOUNDED), "nothing");
+    taken_back = "batch_overflow_locked";
+    CHECK_STR(search_with(s, "batch", MM_SC, 1), "a G was lost");
+    taken_back = NULL;
+    release = PROFILE_LATEST;
+}
+
+#include "poolqueue_cases.c"
+
+#include "orders_cases.c"

@@ -37,7 +37,7 @@ static void on_signal(void *arg)
 static void ready(void *arg)
 {
     note(THREADS, 0, 0);
-    env_ready((int32_t)(uintptr_t)arg, 1);
+    env_ready((int32_t)(uintptr_t)arg, 1, 1);
 }
 
 static void thread(void *arg);

@@ -4,7 +4,7 @@
 #ifndef GMPSIM_TESTS_EXPLORE_TOY_H
 #define GMPSIM_TESTS_EXPLORE_TOY_H
 
-#include "sim/explore/search.h"
+#include "tests/explore/search.h"
 
 struct toy {
     int threads, rounds;

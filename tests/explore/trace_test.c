@@ -83,12 +83,12 @@ TEST_CASE(Trace, ShowsBuffersDrain)
     struct toy t = {.threads = 2, .rounds = 1};
     struct search_result r;
 
-    CHECK_EQ(site_weaken("toy_add", OP_store, true), 1);
+    CHECK_EQ(site_weaken("toy_add", VERB_store, true), 1);
     find(&t, MM_TSO, &r);
     const char *text = print(0, 120);
     CHECK_HAS(text, "~ total := 1 reaches memory\n");
     search_result_release(&r);
-    site_weaken("toy_add", OP_store, false);
+    site_weaken("toy_add", VERB_store, false);
     ex_trace(NULL, 0);
     ex_free();
 }

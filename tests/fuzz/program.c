@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fuzz target: any program that passes program_check is safe to run, on every release.
- * libs: gmpsim_core_virt gmpsim_virt gmpsim_base
+ * libs: gmpsim_host_virt gmpsim_base
  *
  * Input: byte 0 release, byte 1 number of Ps, byte 2 how many instructions the first function has;
  * then an instruction per 8 bytes. Fields that an instruction does not have are cleared, so that a
  * mutation mostly changes what the program does and not whether it is accepted. */
 #include <string.h>
 
-#include "model/api.h"
 #include "model/prog.h"
+#include "run/host.h"
 #include "sim/base/fail.h"
-#include "sim/virt/vm.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -68,17 +67,16 @@ static void run(const struct program *p, int release, int procs)
     struct failure f = {0};
     struct profile prof;
     profile_init(&prof, release);
-    struct vm_opts vo = {
-        .seed = 1, .sighandler = core_virt.sighandler, .memory_max = (size_t)256 << 20};
-    if (!vm_init(&f, &vo))
+    const struct host_opts o = {.seed = 1,
+                                .memory_max = (size_t)256 << 20,
+                                .throws_end_process = true,
+                                .world = {.profile = &prof, .program = p, .procs = procs}};
+    if (!world_open(&host_virt, &f, &o))
         return;
-    struct world_opts wo = {.profile = &prof, .program = p, .procs = procs};
-    void *arg;
-    struct hostm *m0 = core_virt.init(&wo, &arg);
-    vm_start(m0, core_virt.run_m0, arg);
-    if (vm_run(500000000) == END_THROWN && strstr(vm_verdict()->text, "memory") == NULL)
+    if (host_virt.run(500000000) == END_THROWN &&
+        strstr(host_virt.verdict()->text, "memory") == NULL)
         __builtin_trap();
-    vm_free();
+    host_virt.close();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

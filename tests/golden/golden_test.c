@@ -11,7 +11,7 @@
 #include "asm.h"
 #include "harness.h"
 #include "recorded.h"
-#include "sim/virt/vm.h"
+#include "run/host.h"
 
 enum { TEXT_MAX = 1 << 14 };
 
@@ -81,19 +81,19 @@ static void crash(const struct world_verdict *v)
 static void run(const struct profile *prof, const struct program *program, uint64_t seed)
 {
     struct failure f = {0};
-    struct vm_opts vo = {.seed = seed, .sighandler = core_virt.sighandler, .sink = take_events};
-    if (!vm_init(&f, &vo))
-        FAIL_CASE("vm_init: %s", f.text);
-    struct world_opts wo = {.profile = prof, .program = program, .procs = 1, .print = take_print};
-    void *arg;
+    const struct host_opts o = {
+        .seed = seed,
+        .sink = take_events,
+        .throws_end_process = true,
+        .world = {.profile = prof, .program = program, .procs = 1, .print = take_print}};
     printed[0] = 0;
     nprint_p = 0;
-    struct hostm *m0 = core_virt.init(&wo, &arg);
-    vm_start(m0, core_virt.run_m0, arg);
-    enum world_end why = vm_run(UINT64_C(20000000000000));
+    if (!world_open(&host_virt, &f, &o))
+        FAIL_CASE("%s", f.text);
+    enum world_end why = host_virt.run(UINT64_C(20000000000000));
     if (why == END_FINDING)
-        crash(vm_verdict());
-    vm_free();
+        crash(host_virt.verdict());
+    host_virt.close();
     CHECK(why == END_STOPPED || why == END_FINDING);
 }
 

@@ -10,7 +10,7 @@
 #include "asm.h"
 #include "harness.h"
 #include "recorded.h"
-#include "sim/virt/vm.h"
+#include "run/host.h"
 
 enum { TEXT_MAX = 1 << 17, SHAPE_MAX = 400 };
 
@@ -97,21 +97,19 @@ static void read_program(void)
 static void run_each(const struct profile *prof, int32_t procs, int64_t every_ns, bool detail)
 {
     struct failure f = {0};
-    struct vm_opts vo = {.seed = 1, .sighandler = core_virt.sighandler};
-    if (!vm_init(&f, &vo))
-        FAIL_CASE("vm_init: %s", f.text);
-    struct world_opts wo = {.profile = prof,
-                            .program = program,
-                            .procs = procs,
-                            .schedtrace_ns = every_ns,
-                            .scheddetail = detail,
-                            .sched_line = take_line};
-    void *arg;
+    const struct host_opts o = {.seed = 1,
+                                .throws_end_process = true,
+                                .world = {.profile = prof,
+                                          .program = program,
+                                          .procs = procs,
+                                          .schedtrace_ns = every_ns,
+                                          .scheddetail = detail,
+                                          .sched_line = take_line}};
     lines[0] = 0;
-    struct hostm *m0 = core_virt.init(&wo, &arg);
-    vm_start(m0, core_virt.run_m0, arg);
-    enum world_end why = vm_run(UINT64_C(1000000000000));
-    vm_free();
+    if (!world_open(&host_virt, &f, &o))
+        FAIL_CASE("%s", f.text);
+    enum world_end why = host_virt.run(UINT64_C(1000000000000));
+    host_virt.close();
     CHECK_EQ(why, END_STOPPED);
 }
 

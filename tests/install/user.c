@@ -53,6 +53,71 @@ static void check_run(gmpsim_scenario *s)
     gmpsim_run_free(b);
 }
 
+static const char abba[] =
+    "{\"name\": \"abba\", \"why\": \"test\",\n"
+    " \"objects\": {\"a\": \"mutex\", \"b\": \"mutex\", \"wg\": \"waitgroup\"},\n"
+    " \"funcs\": {\"one\": [{\"lock\": \"a\"}, {\"lock\": \"b\"}, {\"unlock\": \"b\"},\n"
+    "  {\"unlock\": \"a\"}, {\"done\": \"wg\"}],\n"
+    "  \"two\": [{\"lock\": \"b\"}, {\"lock\": \"a\"}, {\"unlock\": \"a\"},\n"
+    "  {\"unlock\": \"b\"}, {\"done\": \"wg\"}]},\n"
+    " \"main\": [{\"add\": \"wg\", \"n\": 2}, {\"go\": \"one\"}, {\"go\": \"two\"},\n"
+    "  {\"wait\": \"wg\"}]}";
+
+static void check_finding(gmpsim_explore *x)
+{
+    int held = 0;
+    check(gmpsim_explore_found(x) == 1, "a finding");
+    check(strcmp(gmpsim_finding_verdict(x), "deadlock") == 0, "its verdict");
+    check(strstr(gmpsim_finding_text(x), "all goroutines are asleep") != NULL, "Go's words");
+    check(strstr(gmpsim_finding_page(x), "whose order decides") != NULL, "its page");
+    check(gmpsim_finding_stuck_count(x) == 3, "three are stuck");
+    for (size_t i = 0; i < gmpsim_finding_stuck_count(x); i++) {
+        gmpsim_stuck s = gmpsim_finding_stuck(x, i);
+        if (strcmp(s.object, "b") == 0)
+            held = s.held_by != 0 && s.held_since == 5 && s.line == 3;
+    }
+    check(held, "who holds b");
+    check(gmpsim_finding_stuck(x, 3).goid == 0, "no fourth");
+}
+
+/* What a test suite does: search, keep the schedule, do it again. */
+static void check_exploration(void)
+{
+    char error[GMPSIM_ERROR_MAX] = "";
+    gmpsim_scenario *bad = gmpsim_scenario_parse("abba.json", abba, strlen(abba), error);
+    gmpsim_scenario *good = gmpsim_scenario_parse("user.json", scenario, strlen(scenario), error);
+    gmpsim_explore *x = gmpsim_explore_new(bad), *y = gmpsim_explore_new(good);
+    check(gmpsim_explore_set(x, "seed", 5) == GMPSIM_OK, "seed");
+    check(gmpsim_explore_set(x, "procs", 0) == GMPSIM_BAD, "no procs");
+    check(gmpsim_explore_set(x, "prox", 1) == GMPSIM_BAD, "prox");
+    check(gmpsim_explore_set_text(x, "strategy", "random") == GMPSIM_OK, "random");
+    check(gmpsim_explore_set_text(x, "strategy", "luck") == GMPSIM_BAD, "luck");
+    check(gmpsim_explore_set_text(x, "profile", "go1.24") == GMPSIM_OK, "go1.24");
+    check(gmpsim_explore_set_text(x, "profile", "go9") == GMPSIM_BAD, "go9");
+    check(gmpsim_explore_go(x, error) == GMPSIM_OK, error);
+    check_finding(x);
+    check(gmpsim_schedule_save(x, "abba.schedule", error) == GMPSIM_OK, error);
+    check(gmpsim_explore_set_text(x, "granularity", "op") == GMPSIM_OK, "op");
+    check(gmpsim_explore_go(x, error) == GMPSIM_OK && gmpsim_explore_found(x), "found at op");
+    check(gmpsim_explore_replay(x, "abba.schedule", error) == GMPSIM_OK, error);
+    check_finding(x);
+    check(gmpsim_explore_replay(y, "abba.schedule", error) == GMPSIM_BAD &&
+              strstr(error, "the program has changed") != NULL,
+          "another program");
+    check(gmpsim_explore_replay(y, "none.schedule", error) == GMPSIM_BAD, "no such file");
+    check(gmpsim_explore_set(y, "runs", 50) == GMPSIM_OK, "runs");
+    check(gmpsim_explore_go(y, error) == GMPSIM_OK && !gmpsim_explore_found(y), "nothing found");
+    check(gmpsim_explore_schedules(y) > 50, "schedules");
+    check(gmpsim_finding_page(y)[0] == 0 && gmpsim_finding_stuck_count(y) == 0, "no page");
+    check(gmpsim_schedule_save(y, "y.schedule", error) == GMPSIM_BAD, "nothing to save");
+    check(gmpsim_explore_go(NULL, error) == GMPSIM_BAD, "NULL");
+    gmpsim_explore_free(x);
+    gmpsim_explore_free(y);
+    gmpsim_explore_free(NULL);
+    gmpsim_scenario_free(bad);
+    gmpsim_scenario_free(good);
+}
+
 /* The same on real threads: no times that one could rely on. */
 static void check_threads(gmpsim_scenario *s)
 {
@@ -77,6 +142,7 @@ int main(void)
         return 1;
     check_run(s);
     check_threads(s);
+    check_exploration();
     gmpsim_scenario_free(s);
 
     s = gmpsim_scenario_parse("stuck", stuck, strlen(stuck), error);

@@ -6,8 +6,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "harness.h"
+#include "scenarios/expect.h"
 #include "search/hunt.h"
 #include "sim/base/choose.h"
 
@@ -22,6 +24,15 @@ static struct scenario *load(const char *name)
     if (s == NULL)
         FAIL_CASE("%s", f.text);
     return s;
+}
+
+/* Is it a bug of the file that some schedule ends so? race: or that there is a data race. */
+static bool has_bug(const struct scenario *s, bool race)
+{
+    for (const struct expect *e = s->bugs; e != NULL; e = e->next)
+        if ((strcmp(e->end, "race") == 0) == race)
+            return true;
+    return false;
 }
 
 static struct hunt_opts opts_of(const struct scenario *s, enum hunt_strategy strategy,
@@ -52,10 +63,12 @@ static struct hunt_result hunted(const struct hunt_opts *o)
     return r;
 }
 
-/* Schedules until the first finding, which is the one of the file. */
-static uint64_t first_hit(const struct scenario *s)
+/* Schedules until the first finding, which is the one of the file. A race that it has besides would
+ * come first. */
+static uint64_t first_of(const struct scenario *s, bool races)
 {
     struct hunt_opts o = opts_of(s, HUNT_RANDOM, RUNS_MAX);
+    o.world.no_races = !races;
     struct hunt_result r = hunted(&o);
     CHECK_EQ(r.end, HUNT_FOUND);
     if (!r.finding.verdict.known)
@@ -63,6 +76,8 @@ static uint64_t first_hit(const struct scenario *s)
     finding_release(&r.finding);
     return r.runs;
 }
+
+static uint64_t first_hit(const struct scenario *s) { return first_of(s, !has_bug(s, false)); }
 
 static void comes_always(const struct scenario *s)
 {
@@ -85,6 +100,8 @@ void kernel_is_found(const char *name)
     struct scenario *s = load(name);
     CHECK(s->bugs != NULL);
     CHECK_LE(first_hit(s), (uint64_t)RUNS_MAX);
+    if (has_bug(s, true))
+        CHECK_LE(first_of(s, /*races*/ true), (uint64_t)RUNS_MAX);
     if (s->bug_always)
         comes_always(s);
     scenario_free(s);

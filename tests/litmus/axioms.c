@@ -364,15 +364,15 @@ static bool model_ok(void)
 
 static bool is_cas(const struct event *e)
 {
-    return e->op != NULL && (e->op->op == OP_cas || e->op->op == OP_cas_rel);
+    return e->op != NULL && (e->op->op == VERB_cas || e->op->op == VERB_cas_rel);
 }
 
 static uint32_t written(const struct event *w, uint32_t old)
 {
     switch (w->op->op) {
-    case OP_add: return old + w->op->value;
-    case OP_or: return old | w->op->value;
-    case OP_and: return old & w->op->value;
+    case VERB_add: return old + w->op->value;
+    case VERB_or: return old | w->op->value;
+    case VERB_and: return old & w->op->value;
     default: return w->op->value;
     }
 }
@@ -525,7 +525,7 @@ static void add_op(int t, int i, const struct lit_op *o, bool succeeds, int *reg
     struct event e = {.thread = t, .loc = o->loc, .op = o, .bits = bits, .amo = lit_rmw(o->op)};
     int r = -1, w = -1;
 
-    if (o->op == OP_fence) {
+    if (o->op == VERB_fence) {
         add_fence(t, 4 * i, bits, -1);
         return;
     }
@@ -582,7 +582,7 @@ static void with_successes(const struct lit_prog *p, enum mm_kind kind, unsigned
     for (int t = 0; t < p->threads; t++)
         for (int i = 0; i < p->ops[t]; i++) {
             const struct lit_op *o = &p->op[t][i];
-            bool is = o->op == OP_cas || o->op == OP_cas_rel;
+            bool is = o->op == VERB_cas || o->op == VERB_cas_rel;
             add_op(t, i, o, !is || (which >> cas & 1), &reg);
             cas += is;
         }
@@ -599,7 +599,7 @@ void lit_axioms(const struct lit_prog *p, enum mm_kind kind, unsigned flags, str
     out->whole = true;
     for (int t = 0; t < p->threads; t++)
         for (int i = 0; i < p->ops[t]; i++)
-            cas += p->op[t][i].op == OP_cas || p->op[t][i].op == OP_cas_rel;
+            cas += p->op[t][i].op == VERB_cas || p->op[t][i].op == VERB_cas_rel;
     for (uint32_t which = 0; which < UINT32_C(1) << cas; which++)
         with_successes(p, kind, flags, which, out);
 }

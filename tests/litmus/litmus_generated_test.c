@@ -17,10 +17,10 @@ static struct lit_set ran, allowed;
 
 static struct lit_op random_op(struct rng *r, int locs)
 {
-    static const uint8_t ops[] = {OP_load_rlx,  OP_load_rlx,  OP_load_acq,  OP_load_acq,
-                                  OP_load,      OP_store_rlx, OP_store_rlx, OP_store_rlx,
-                                  OP_store_rel, OP_store_rel, OP_store,     OP_cas,
-                                  OP_cas_rel,   OP_xchg,      OP_add,       OP_fence};
+    static const uint8_t ops[] = {VERB_load_rlx,  VERB_load_rlx,  VERB_load_acq,  VERB_load_acq,
+                                  VERB_load,      VERB_store_rlx, VERB_store_rlx, VERB_store_rlx,
+                                  VERB_store_rel, VERB_store_rel, VERB_store,     VERB_cas,
+                                  VERB_cas_rel,   VERB_xchg,      VERB_add,       VERB_fence};
     struct lit_op o = {.op = ops[rng_below(r, sizeof(ops))]};
 
     o.loc = (uint8_t)rng_below(r, (uint64_t)locs);

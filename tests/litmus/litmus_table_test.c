@@ -11,7 +11,7 @@
  * ppc64: Sarkar, Sewell, Alglave, Maranget, Williams, "Understanding POWER multiprocessors", PLDI
  * 2011; Maranget, Sarkar, Sewell, "A tutorial introduction to the ARM and POWER relaxed memory
  * models", 2012; Alglave, Maranget, Tautschnig, "Herding cats", TOPLAS 2014. What a Go verb is on a
- * port: sim/explore/ops.def. "MP rel acq" is MP+popl+poap of the papers on arm64,
+ * port: sim/explore/verbs.def. "MP rel acq" is MP+popl+poap of the papers on arm64,
  * MP+lwsync+ctrlisync on ppc64, and has an XCHG and two MOVs on amd64.
  *
  * Models of a row: T tso; A arm64; B arm64 with a branch after every load; P ppc64 (always with
@@ -23,49 +23,49 @@
 #include "harness.h"
 #include "prog.h"
 
-#define LDR(x)               \
-    {                        \
-        OP_load_rlx, x, 0, 0 \
+#define LDR(x)                 \
+    {                          \
+        VERB_load_rlx, x, 0, 0 \
     }
-#define LDA(x)               \
-    {                        \
-        OP_load_acq, x, 0, 0 \
+#define LDA(x)                 \
+    {                          \
+        VERB_load_acq, x, 0, 0 \
     }
-#define LD(x)            \
-    {                    \
-        OP_load, x, 0, 0 \
+#define LD(x)              \
+    {                      \
+        VERB_load, x, 0, 0 \
     }
-#define STR(x, v)             \
-    {                         \
-        OP_store_rlx, x, v, 0 \
+#define STR(x, v)               \
+    {                           \
+        VERB_store_rlx, x, v, 0 \
     }
-#define STL(x, v)             \
-    {                         \
-        OP_store_rel, x, v, 0 \
+#define STL(x, v)               \
+    {                           \
+        VERB_store_rel, x, v, 0 \
     }
-#define ST(x, v)          \
-    {                     \
-        OP_store, x, v, 0 \
-    }
-#define CAS(x, e, v)    \
-    {                   \
-        OP_cas, x, v, e \
-    }
-#define CASL(x, e, v)       \
+#define ST(x, v)            \
     {                       \
-        OP_cas_rel, x, v, e \
+        VERB_store, x, v, 0 \
     }
-#define XCHG(x, v)       \
-    {                    \
-        OP_xchg, x, v, 0 \
-    }
-#define ADD(x, v)       \
-    {                   \
-        OP_add, x, v, 0 \
-    }
-#define F                 \
+#define CAS(x, e, v)      \
     {                     \
-        OP_fence, 0, 0, 0 \
+        VERB_cas, x, v, e \
+    }
+#define CASL(x, e, v)         \
+    {                         \
+        VERB_cas_rel, x, v, e \
+    }
+#define XCHG(x, v)         \
+    {                      \
+        VERB_xchg, x, v, 0 \
+    }
+#define ADD(x, v)         \
+    {                     \
+        VERB_add, x, v, 0 \
+    }
+#define F                   \
+    {                       \
+        VERB_fence, 0, 0, 0 \
     }
 enum { X, Y, Z };
 

@@ -11,7 +11,7 @@
 #include <host.h>
 
 #include "harness.h"
-#include "sim/explore/search.h"
+#include "tests/explore/search.h"
 
 static struct queue {
     ATOMIC(uint32_t) tail, spinning, sleep;
@@ -78,14 +78,14 @@ static bool loses(enum mm_kind memory, bool weakened)
     struct strategy_dfs dfs;
 
     CHECK(ex_init(&f, &o));
-    CHECK_EQ(site_weaken("producer_put", OP_store_rel, weakened), 1);
+    CHECK_EQ(site_weaken("producer_put", VERB_store_rel, weakened), 1);
     strategy_dfs_init(&dfs, frames, sizeof(frames) / sizeof(frames[0]), DFS_UNBOUNDED);
     bool found = search_run(&s, &dfs.s, &r);
     CHECK_EQ(r.cut, 0);
     CHECK(found || (dfs.exhausted && !dfs.pruned));
     CHECK(!found || search_replay(&s, &r));
     search_result_release(&r);
-    site_weaken("producer_put", OP_store_rel, false);
+    site_weaken("producer_put", VERB_store_rel, false);
     ex_free();
     return found;
 }

@@ -9,14 +9,14 @@
 
 static char kind_of(uint8_t op)
 {
-    static const char kinds[OP_COUNT + 1] = {
-#define R                   'R'
-#define W                   'W'
-#define U                   'U'
-#define F                   'F'
-#define OP(name, kind, ...) [OP_##name] = kind,
-#include "sim/explore/ops.def"
-#undef OP
+    static const char kinds[VERB_COUNT + 1] = {
+#define R                     'R'
+#define W                     'W'
+#define U                     'U'
+#define F                     'F'
+#define VERB(name, kind, ...) [VERB_##name] = kind,
+#include "sim/explore/verbs.def"
+#undef VERB
 #undef R
 #undef W
 #undef U
@@ -44,9 +44,9 @@ unsigned lit_bits(enum mm_kind kind, uint8_t op)
         LWSYNC_AFTER = 128
     };
     static const unsigned bits[][3] = {
-#define OP(name, k, amd64, arm64, ppc64le) {amd64, arm64, ppc64le},
-#include "sim/explore/ops.def"
-#undef OP
+#define VERB(name, k, amd64, arm64, ppc64le) {amd64, arm64, ppc64le},
+#include "sim/explore/verbs.def"
+#undef VERB
     };
     return kind == MM_ARM ? bits[op][1] : kind == MM_POWER ? bits[op][2] : bits[op][0];
 }
@@ -140,11 +140,11 @@ char *lit_format_prog(const struct lit_prog *p, char *buf, size_t size)
         add(buf, size, "%s", t == 0 ? "" : " || ");
         for (int i = 0; i < p->ops[t]; i++) {
             const struct lit_op *o = &p->op[t][i];
-            add(buf, size, "%s%s", i == 0 ? "" : "; ", op_name(o->op));
-            if (o->op == OP_fence)
+            add(buf, size, "%s%s", i == 0 ? "" : "; ", verb_name(o->op));
+            if (o->op == VERB_fence)
                 continue;
             add(buf, size, " %c", "xyz"[o->loc]);
-            if (o->op == OP_cas || o->op == OP_cas_rel)
+            if (o->op == VERB_cas || o->op == VERB_cas_rel)
                 add(buf, size, " %d->%d", o->expect, o->value);
             else if (lit_writes(o->op))
                 add(buf, size, " %d", o->value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Litmus programs as data, and their sets of outcomes from two sides that share nothing but the
- * table of what a port's instructions are (sim/explore/ops.def): the explorer, running every
+ * table of what a port's instructions are (sim/explore/verbs.def): the explorer, running every
  * schedule, and the axioms of the published models, checking every candidate execution.
  */
 #ifndef GMPSIM_LITMUS_PROG_H
@@ -22,9 +22,9 @@ enum {
     LIT_OUTCOMES_MAX = 4096
 };
 
-/* One operation: op is an ex_op; a load, read-modify-write puts what it read into the next register
- * (a failed CAS as well: success is then clear from the value). CAS is from `expect` to value; add
- * adds value. */
+/* One operation: op is an enum ex_verb; a load or read-modify-write puts what it read into the next
+ * register (a failed CAS as well: success is then clear from the value). CAS is from `expect` to
+ * value; add adds value. */
 struct lit_op {
     uint8_t op, loc, value, expect;
 };

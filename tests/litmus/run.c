@@ -22,21 +22,21 @@ static uint32_t perform(const struct lit_op *o)
     uint32_t seen = 0;
 
     switch (o->op) {
-    case OP_load: return a_load(&vars->v[o->loc]);
-    case OP_load_acq: return a_load_acq(&vars->v[o->loc]);
-    case OP_load_rlx: return a_load_rlx(&vars->v[o->loc]);
-    case OP_store: a_store(&vars->v[o->loc], o->value); return 0;
-    case OP_store_rel: a_store_rel(&vars->v[o->loc], o->value); return 0;
-    case OP_store_rlx: a_store_rlx(&vars->v[o->loc], o->value); return 0;
-    case OP_xchg: return a_xchg(&vars->v[o->loc], o->value);
-    case OP_xchg8: return a_xchg8(&vars->v[o->loc], o->value);
-    case OP_add: seen = a_add(&vars->v[o->loc], o->value); return seen - o->value;
-    case OP_or: return a_or(&vars->v[o->loc], o->value);
-    case OP_and: return a_and(&vars->v[o->loc], o->value);
-    case OP_fence: a_fence(); return 0;
+    case VERB_load: return a_load(&vars->v[o->loc]);
+    case VERB_load_acq: return a_load_acq(&vars->v[o->loc]);
+    case VERB_load_rlx: return a_load_rlx(&vars->v[o->loc]);
+    case VERB_store: a_store(&vars->v[o->loc], o->value); return 0;
+    case VERB_store_rel: a_store_rel(&vars->v[o->loc], o->value); return 0;
+    case VERB_store_rlx: a_store_rlx(&vars->v[o->loc], o->value); return 0;
+    case VERB_xchg: return a_xchg(&vars->v[o->loc], o->value);
+    case VERB_xchg8: return a_xchg8(&vars->v[o->loc], o->value);
+    case VERB_add: seen = a_add(&vars->v[o->loc], o->value); return seen - o->value;
+    case VERB_or: return a_or(&vars->v[o->loc], o->value);
+    case VERB_and: return a_and(&vars->v[o->loc], o->value);
+    case VERB_fence: a_fence(); return 0;
     /* The verb says only whether it worked; 15 stands for every value that did not fit. */
-    case OP_cas: return a_cas(&vars->v[o->loc], o->expect, o->value) ? o->expect : 15;
-    case OP_cas_rel: return a_cas_rel(&vars->v[o->loc], o->expect, o->value) ? o->expect : 15;
+    case VERB_cas: return a_cas(&vars->v[o->loc], o->expect, o->value) ? o->expect : 15;
+    case VERB_cas_rel: return a_cas_rel(&vars->v[o->loc], o->expect, o->value) ? o->expect : 15;
     default: abort();
     }
 }

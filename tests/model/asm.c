@@ -119,3 +119,13 @@ const struct program *as_done(struct as *a)
         FAIL_CASE("the test's program: %s", a->failure.text);
     return build_done(&a->b, a->b.p.nfuncs - 1, (struct place){0});
 }
+
+void as_take_print(void *arg, const char *text, size_t size)
+{
+    struct as_result *r = arg;
+    if (size > sizeof r->out - 1 - r->nout)
+        size = sizeof r->out - 1 - r->nout;
+    memcpy(r->out + r->nout, text, size);
+    r->nout += size;
+    r->out[r->nout] = 0;
+}

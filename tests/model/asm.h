@@ -17,6 +17,7 @@
 #ifndef GMPSIM_TESTS_MODEL_ASM_H
 #define GMPSIM_TESTS_MODEL_ASM_H
 
+#include "sim/base/event.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,7 +66,7 @@ void as_plain(struct as *a, enum op op);                /* no operands: GOSCHED,
 /* Finishes the program: main is the function defined last. Checks it. */
 const struct program *as_done(struct as *a);
 
-/* ---- running on the virtual host ---- */
+/* ---- running, on the host that the test program is linked with ---- */
 
 struct as_opts {
     int release;     /* 0: the latest */
@@ -83,6 +84,8 @@ struct as_opts {
     bool default_procs; /* not `procs`: what the release takes for the host */
     int schedtrace_ms;  /* SCHED lines into r.out; 0: none */
     bool scheddetail;
+    event_sink_fn *sink; /* records go here; NULL: off */
+    void *sink_arg;
 };
 
 struct as_result {
@@ -96,5 +99,8 @@ struct as_result {
 };
 
 void as_run(struct as_result *r, struct as *a, struct as_opts o);
+
+/* world_opts.print of who runs a program by itself; arg is a struct as_result. */
+void as_take_print(void *arg, const char *text, size_t size);
 
 #endif

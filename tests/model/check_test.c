@@ -6,7 +6,7 @@
 #include "asm.h"
 #include "harness.h"
 #include "sim/base/fail.h"
-#include "sim/virt/vm.h"
+#include "run/host.h"
 
 static struct as a;
 
@@ -59,23 +59,22 @@ static unsigned check_world(int release, int procs, uint64_t seed, uint64_t slic
     CHECK(profile_init(&prof, release));
     CHECK_EQ(profile_set(&prof, "ring_len", 4), 0);
     struct failure f = {0};
-    struct vm_opts vo = {.seed = seed, .sighandler = core_virt.sighandler};
-    CHECK(vm_init(&f, &vo));
-    struct world_opts wo = {.profile = &prof, .program = as_done(&a), .procs = procs};
-    void *arg;
-    struct hostm *m0 = core_virt.init(&wo, &arg);
-    vm_start(m0, core_virt.run_m0, arg);
+    const struct host_opts o = {
+        .seed = seed,
+        .throws_end_process = true,
+        .world = {.profile = &prof, .program = as_done(&a), .procs = procs}};
+    CHECK(world_open(&host_virt, &f, &o));
     unsigned quiet = 0;
     enum world_end why = END_TIME;
     const char *bad = NULL;
     uint64_t at = 2000000; /* the boot is not a world yet */
     for (; why == END_TIME && bad == NULL; at += slice_ps) {
-        why = vm_run(at);
-        bool q = vm_quiet();
+        why = host_virt.run(at);
+        bool q = host_virt.quiet();
         quiet += q;
-        bad = core_virt.check(q);
+        bad = host_virt.core->check(q);
     }
-    vm_free();
+    host_virt.close();
     if (bad != NULL)
         FAIL_CASE("go1.%d procs %d seed %d at %d ns: %s", release, procs, (int)seed,
                   (int)(at / 1000), bad);

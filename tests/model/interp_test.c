@@ -358,6 +358,7 @@ TEST_CASE(Program, EveryKindOfNonsenseIsRefused)
         {{OP_CALL, 1, 2, NOREG, 0, 0}, "arguments outside of the frame"},
         {{OP_GO, 0, 0, 0, 0, 0}, "no such group"},
         {{OP_CPU, CPU_KINDS, NOREG, 0, -1, 0}, "unknown kind"},
+        {{OP_SYSCALL, CALL_KINDS, NOREG, 0, -1, 0}, "unknown kind"},
         {{OP_CPU, 0, NOREG, 0, 0, 0}, "no such distribution"},
         {{OP_SEND, 0, 0, 0, 0, 0}, "object of another kind"},
         {{OP_SEND, 0, 0, 0, 1, 0}, "no such object"},
@@ -370,6 +371,7 @@ TEST_CASE(Program, EveryKindOfNonsenseIsRefused)
         {{OP_MAKE, 0, OBJ_TIMER, NOREG, 0, 0}, "unknown kind"},
         {{OP_EXIT, 0, 0, 0, 0, -1}, "negative number"},
         {{OP_SPANB, NOREG, NOREG, 0, 0, 0}, "no such span"},
+        {{OP_TIMER, 0, NOREG, 0, -1, 1}, "argument without a function"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         main_with(bad[i].in);
@@ -399,6 +401,12 @@ TEST_CASE(Program, TablesAreChecked)
 {
     main_with((struct insn){OP_NOP, 0, 0, 0, 0, 0});
     as_object(&a, OBJ_CHAN, -1);
+    CHECK_STR(check_text(), "object 1: out of range");
+    main_with((struct insn){OP_NOP, 0, 0, 0, 0, 0});
+    as_object(&a, OBJ_COND, 9); /* the lock of a condition: there is none */
+    CHECK_STR(check_text(), "object 1: out of range");
+    main_with((struct insn){OP_NOP, 0, 0, 0, 0, 0});
+    as_object(&a, OBJ_FD, 0); /* what arrives at a descriptor: nothing does */
     CHECK_STR(check_text(), "object 1: out of range");
     for (int64_t lock = 0; lock < 4; lock++) {
         main_with((struct insn){OP_NOP, 0, 0, 0, 0, 0}); /* object 0 is a mutex */

@@ -599,6 +599,17 @@ static void w_fatal(void)
     end();
 }
 
+/* The first system call lasts until sysmon's second look at most; f wants the P meanwhile. */
+static void w_first_call(void)
+{
+    int f = begin("f", 0);
+    end();
+    begin("main", 0);
+    as_go(&a, f, 0, 0);
+    syscall_ns(60 * US);
+    end();
+}
+
 /* System calls on all Ps, short and long, with work behind them. */
 static void w_syscalls(void)
 {

@@ -142,8 +142,8 @@ TEST_CASE(Tape, ATapeDoesWhatCodeDoes)
                 tape();
                 put_cpu(30 * US);
                 put(OP_LOCK, 0, 0, 0, mu, 0);
-                put_const(4, 42);
-                put(OP_SEND, 4, 0, 0, ch, 0);
+                put_const(5, 42);
+                put(OP_SEND, 5, 0, 0, ch, 0);
                 put(OP_UNLOCK, 0, 0, 0, mu, 0);
                 put_ret();
                 as_func(&a, "main", 0, 2);
@@ -313,6 +313,62 @@ TEST_CASE(Tape, InstantsCountFromWhereTheTapeSays)
     CHECK_LE(t9, 14 * (uint64_t)MS * 1000);
 }
 
+TEST_CASE(Tape, ATimerFeedsAChannelThatIsThere)
+{
+    for (int rel = 13; rel <= 27; rel += 2) {
+        begin();
+        int f = player(), once = as_object(&a, OBJ_CHAN, 1), tick = as_object(&a, OBJ_CHAN, 1);
+        tape();
+        put(OP_CHTIMER, 0, NOREG, 0, once, 3 * MS);
+        put(OP_CHTIMER, 1, NOREG, 0, tick, 2 * MS);
+        put(OP_RECV, NOREG, NOREG, 0, tick, 0);
+        put_print("tick ");
+        put(OP_RECV, NOREG, NOREG, 0, once, 0);
+        put_print("once ");
+        put(OP_RECV, NOREG, NOREG, 0, tick, 0);
+        put_print("tick ");
+        put(OP_CHSTOP, 0, 0, 0, tick, 0);
+        put(OP_CHRESET, 0, NOREG, 0, once, 5 * MS);
+        put(OP_RECV, NOREG, NOREG, 0, once, 0);
+        put_print("again ");
+        put(OP_RECV, NOREG, NOREG, 0, tick, 0);
+        put_print("never ");
+        put_ret();
+        main_plays(f);
+        run_on(rel, 1);
+        CHECK_STR(r.out, "tick once tick again ");
+    }
+}
+
+/* What is received is the number of a tape: played, and then the own one goes on. 0 and what is no
+ * tape is nothing. */
+TEST_CASE(Tape, AnItemBringsItsTape)
+{
+    begin();
+    int f = player(), ch = as_object(&a, OBJ_CHAN, 9);
+    tape();
+    for (int i = 2; i >= 0; i--) {
+        put_const(TAPE_FREE, i > 0 ? i : 77);
+        put(OP_SEND, TAPE_FREE, 0, 0, ch, 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        put(OP_RECV, TAPE_FREE, NOREG, 0, ch, 0);
+        put(OP_TAPECALL, TAPE_FREE, 0, 0, 0, 0);
+        put_print("own ");
+    }
+    put_ret();
+    tape();
+    put_print("one ");
+    put(OP_SLEEP, 0, NOREG, 0, -1, MS);
+    put(OP_TAPEBACK, 0, 0, 0, 0, 0);
+    tape();
+    put_print("two ");
+    put(OP_TAPEBACK, 0, 0, 0, 0, 0);
+    main_plays(f);
+    run_on(27, 1);
+    CHECK_STR(r.out, "two own one own own ");
+}
+
 /* ---- descriptors ---- */
 
 static int posted_fd(int64_t most)
@@ -380,13 +436,14 @@ TEST_CASE(Tape, WhatHasNoPlaceOnOneIsRefused)
     REFUSED(put_cpu(1), "");
     CHECK_STR(why, "");
     REFUSED(put(OP_JMP, 0, 0, 0, 0, 0), "has no place");
-    REFUSED(put(OP_LOOP, 3, 0, 0, 0, 0), "has no place");
-    REFUSED(put(OP_ADD, 3, 3, 3, 0, 0), "has no place");
-    REFUSED(put(OP_CALL, 3, 0, NOREG, 0, 0), "has no place");
+    REFUSED(put(OP_LOOP, 5, 0, 0, 0, 0), "has no place");
+    REFUSED(put(OP_ADD, 5, 5, 5, 0, 0), "has no place");
+    REFUSED(put(OP_CALL, 5, 0, NOREG, 0, 0), "has no place");
     REFUSED(put(OP_TAPE, 0, 0, 0, 0, 0), "has no place");
     REFUSED(put(OP_CGOCALL, 0, NOREG, 0, -1, 5), "has no place");
     REFUSED(put_const(TAPE_NEXT, 1), "changes where");
     REFUSED(put_const(TAPE_AT, 1), "changes where");
+    REFUSED(put_const(TAPE_BACK, 1), "changes where");
     REFUSED(put(OP_GOMAXPROCS, TAPE_NEXT, NOREG, 0, 0, 1), "changes where");
     REFUSED(put_const(TAPE_REGS, 1), "no such register");
     REFUSED(put_wait(2), "no such event");

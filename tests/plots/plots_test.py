@@ -6,10 +6,10 @@ all of them with gnuplot, as SVG and PNG, and without gnuplot.
 usage: plots_test.py GMPSIM
 """
 import json
+import math
 import os
 import re
 import shutil
-import sqlite3
 import struct
 import subprocess
 import sys
@@ -18,7 +18,9 @@ import unittest
 from xml.etree import ElementTree
 
 GMPSIM = os.path.abspath(sys.argv.pop(1))
-PICTURES = ("latency", "runq", "utilisation", "timeline")
+DRAWN = ("latency", "histogram", "heatmap", "runq", "queues", "steals", "utilisation", "threads",
+         "throttling", "waits", "timeline")  # by gnuplot
+PICTURES = DRAWN + ("wakes",)
 SCENARIO = {
     "name": "it's a 'service'", "why": "test", "procs": 3, "objects": {"wg": "waitgroup"},
     "funcs": {"handle": [{"span": "request", "do": [{"cpu": {"exp": "50us"}},
@@ -65,25 +67,31 @@ class Case(unittest.TestCase):
                 words = re.sub(r"<[^>]*>", "", text).replace("&#39;", "'")
                 for part in ("it's a 'service'", "go1.27", "GOMAXPROCS 3", "seed 77"):
                     self.assertIn(part, words)
-                self.assertIn('width="1200" height="700"', text)
+                if picture not in ("steals", "wakes"):
+                    self.assertIn('width="1200" height="700"', text)
 
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
     def test_png(self):
-        for picture in PICTURES:
+        for picture in DRAWN:
             with self.subTest(picture):
                 self.run_it(["plot", "x.db", picture, "--out", picture + ".png"])
                 data = self.read(picture + ".png", "rb")
                 self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
-                self.assertEqual(struct.unpack(">II", data[16:24]), (1200, 700))
+                self.assertEqual(struct.unpack(">II", data[16:24]),
+                                 (1200, 900 if picture == "steals" else 700))
+        _, err = self.run_it(["plot", "x.db", "wakes", "--out", "w.png"], status=2)
+        self.assertIn("dot -Tpng", err)
 
     def test_without_gnuplot(self):
         empty = os.path.join(self.folder, "empty")
         os.makedirs(empty, exist_ok=True)
-        for picture in PICTURES:
+        for picture in DRAWN:
             name = "none-" + picture
             _, err = self.run_it(["plot", "x.db", picture, "--out", name + ".svg"], status=2,
                                  path=empty)
             self.assertIn("apt install gnuplot-nox", err)
+            if picture == "throttling":  # without a quota it says so
+                continue
             self.assertIn("plot './%s.dat'" % name, self.read(name + ".gp"))
             self.assertGreater(len(self.read(name + ".dat").splitlines()), 3)
             self.assertFalse(os.path.exists(os.path.join(self.folder, name + ".svg")))
@@ -100,6 +108,134 @@ class Case(unittest.TestCase):
         p99 = self.run_it(["query", "x.db",
                            "SELECT p99_ns FROM latencies WHERE kind = 'span'"])[0].strip()
         self.assertIn("\n%s 0.01\n" % p99, self.read("l.dat"))
+
+    def sql(self, db, query):
+        return [[float(v) if re.fullmatch(r"-?[\d.]+", v) else v for v in row.split("\t")]
+                for row in self.run_it(["query", db, query])[0].splitlines()]
+
+    def test_histogram_and_heat_map_count_every_span(self):
+        self.without_gnuplot("x.db", "histogram", "--out", "h.svg")
+        bars = self.blocks("h.dat")[0]
+        rows = self.sql("x.db", "SELECT low_ns, count FROM histograms WHERE kind = 'span'")
+        self.assertEqual([[b[2], b[5]] for b in bars], rows)
+        self.assertEqual(sum(b[5] for b in bars), 200)
+        for a, b in zip(bars, bars[1:]):
+            self.assertLessEqual(a[3], b[2])
+        self.assertIn("request: 200, from", self.read("h.gp"))
+        self.without_gnuplot("x.db", "heatmap", "--out", "m.svg")
+        cells = self.blocks("m.dat")[0]
+        self.assertEqual(sum(c[6] for c in cells), 200)
+        low, high = self.sql("x.db", "SELECT min(end_ns - begin_ns), max(end_ns - begin_ns)"
+                             " FROM spans")[0]
+        self.assertTrue(any(c[4] <= low < c[5] for c in cells))  # none is cut off,
+        self.assertTrue(any(c[4] <= high < c[5] for c in cells))  # least of all the slowest
+        for begin, took in self.sql("x.db", "SELECT begin_ns, end_ns - begin_ns FROM spans"):
+            self.assertTrue(any(c[2] - 1e-6 <= begin / 1e6 <= c[3] + 1e-6 and
+                                c[4] * 0.999 <= took <= c[5] * 1.001 for c in cells)
+                            or low > 2e9)
+
+    def test_a_span_is_chosen(self):
+        self.record({"name": "two", "why": "test", "main": [
+            {"span": "a", "do": [{"cpu": "1us"}]}, {"span": "b", "do": [{"cpu": "9us"}]}]},
+                    "two.db")
+        for args, name in (([], "b"), (["--span", "a"], "a")):
+            self.without_gnuplot("two.db", "histogram", *args, "--out", "two.svg")
+            self.assertIn("'%s: 1, from" % name, self.read("two.gp").replace('"\\n" . ', ""))
+        _, err = self.run_it(["plot", "two.db", "heatmap", "--span", "c"], status=2)
+        self.assertIn("no span 'c'", err)
+        for args in (["runq", "--span", "a"], ["runq", "--from", "1us"],
+                     ["latency", "--grid", "1"]):
+            _, err = self.run_it(["plot", "two.db", *args], status=2)
+            self.assertIn("of these pictures only: ", err)
+
+    def test_steals_queues_and_threads_are_the_stores(self):
+        self.record({"name": "storm", "why": "test", "procs": 6, "objects": {"wg": "waitgroup"},
+                     "funcs": {"w": [{"cpu": {"exp": "20us"}}, {"done": "wg"}]},
+                     "main": [{"add": "wg", "n": 600}, {"go": "w", "count": 600}, {"wait": "wg"}]},
+                    "storm.db")
+        self.without_gnuplot("storm.db", "steals", "--out", "s.svg")
+        cells = {(c[1], c[0]): c[6] for c in self.blocks("s.dat")[0]}
+        rows = {(r[0], r[1]): r[2] for r in self.sql(
+            "storm.db", "SELECT from_p, p, sum(count) FROM steals GROUP BY 1, 2")}
+        self.assertGreater(len(rows), 4)
+        self.assertEqual(cells, rows)
+        self.without_gnuplot("storm.db", "queues", "--out", "q.svg")
+        cells = self.blocks("q.dat")[0]
+        for p, most in self.sql("storm.db", "SELECT p, max(ring) FROM p_samples GROUP BY p"
+                                " UNION ALL SELECT -1, max(globrunq) FROM samples"):
+            self.assertEqual(max([c[6] for c in cells if c[1] == p] or [0]), most)
+        self.without_gnuplot("storm.db", "threads", "--out", "t.svg")
+        rows = self.blocks("t.dat")[0]
+        self.assertEqual(max(r[1] for r in rows),
+                         self.sql("storm.db", "SELECT max(ms) FROM samples")[0][0])
+        self.assertEqual(max(r[2] for r in rows),
+                         self.sql("storm.db", "SELECT max(idle_ms) FROM samples")[0][0])
+        makespan, spun = self.sql("storm.db", "SELECT max(makespan_ns), (SELECT sum(spinning_ns)"
+                                  " FROM samples) FROM runs")[0]
+        drawn = sum((b[0] - a[0]) * 1e3 * a[4] for a, b in zip(rows, rows[1:]))
+        if makespan >= 2e6:
+            drawn *= 1e3
+        self.assertAlmostEqual(drawn / spun, 1, delta=0.05)
+
+    def test_throttling_is_each_periods(self):
+        self.run_it(["run", "s.json", "--db", "th.db", "--quota", "1ms", "--cpus", "2",
+                     "--period", "4ms"])
+        self.without_gnuplot("th.db", "throttling", "--out", "th.svg")
+        bars = self.blocks("th.dat")[0]
+        stalls = self.sql("th.db", "SELECT begin_ns, ifnull(end_ns, (SELECT makespan_ns FROM runs))"
+                          " FROM p_stalls WHERE why = 'throttled' ORDER BY 1")
+        self.assertGreater(len(stalls), 2)
+        for i, bar in enumerate(bars):
+            low, high = i * 4e6, (i + 1) * 4e6
+            inside = [(max(a, low), min(b, high)) for a, b in stalls if b > low and a < high]
+            union, until = 0, low
+            for a, b in inside:
+                union += max(0, b - max(a, until))
+                until = max(until, b)
+            self.assertAlmostEqual(bar[1], union / 1e6, places=4)
+            self.assertAlmostEqual(bar[2], sum(b - a for a, b in inside) / 3 / 1e6, places=4)
+        self.without_gnuplot("x.db", "throttling", "--out", "no.svg")
+        self.assertIn("no CPU quota", self.read("no.gp"))
+
+    def test_waits_are_by_reason_and_group(self):
+        self.without_gnuplot("x.db", "waits", "--out", "waits.svg")
+        script, blocks = self.read("waits.gp"), self.blocks("waits.dat")
+        reasons = re.findall(r"'([^']*)' (\d+)[,)]", script.split("set ytics (")[1].split("\n")[0])
+        self.assertIn("sleep", [r[0] for r in reasons])
+        drawn = {}
+        for block in blocks:
+            for row in block:
+                drawn[int(row[1])] = drawn.get(int(row[1]), 0) + row[3] - row[2]
+        sums = dict(self.sql("x.db", """
+            WITH t AS (SELECT g, from_state AS s, duration_ns AS ns, lag(reason) OVER (PARTITION BY
+                       g ORDER BY id) AS why FROM g_transitions)
+            SELECT CASE s WHEN 'waiting' THEN why WHEN 'runnable' THEN 'in a run queue'
+                   ELSE 'system call' END, sum(ns) FROM t JOIN goroutines USING (g)
+            WHERE s IN ('waiting', 'runnable', 'syscall') AND name <> 'runtime' GROUP BY 1"""))
+        self.assertEqual({r[0] for r in reasons}, set(sums))
+        unit = sums["sleep"] / drawn[int(dict(reasons)["sleep"])]
+        for name, at in reasons:
+            self.assertAlmostEqual(drawn[int(at)] * unit / sums[name], 1, delta=1e-4)
+        self.assertIn("title 'handle'", script)
+
+    def test_who_woke_whom(self):
+        self.record({"name": "wakes", "why": "test", "objects": {"c": {"chan": 0}},
+                     "funcs": {"send": [{"loop": 7, "do": [{"sleep": "10us"}, {"send": "c"}]}]},
+                     "main": [{"go": "send"}, {"loop": 7, "do": [{"recv": "c"}]}]}, "wakes.db")
+        out, _ = self.run_it(["plot", "wakes.db", "wakes"])
+        self.assertEqual(out, "wakes.svg\n")
+        dot = self.read("wakes.dot")
+        nodes = {n: text for n, text in re.findall(r'(n\d+) \[shape=\w+, label="([^"]*)"', dot)}
+        edges = {(nodes[a], nodes[b]): text for a, b, text in re.findall(
+            r'(n\d+) -> (n\d+) \[[^]]*label="([^"]*)"', dot)}
+        self.assertTrue(edges[("send", "main")].startswith("7 "))
+        self.assertTrue(edges[("timers, network,", "send")].startswith("7 \u00d7 after 1"))
+        words = "".join(ElementTree.parse(os.path.join(self.folder, "wakes.svg")).getroot()
+                        .itertext())
+        self.assertIn("7 \u00d7 after", words)
+        if shutil.which("dot"):
+            subprocess.run(["dot", "-Tsvg", "wakes.dot"], cwd=self.folder, check=True,
+                           stdout=subprocess.DEVNULL)
 
     def test_a_window_of_the_timeline(self):
         empty = os.path.join(self.folder, "empty")
@@ -136,20 +272,6 @@ class Case(unittest.TestCase):
             x = [float(v) for v in line.split()]
             self.assertAlmostEqual(x[5] - x[4], 0.12)
 
-    def test_a_store_of_the_first_version(self):
-        empty = os.path.join(self.folder, "empty")
-        os.makedirs(empty, exist_ok=True)
-        db = sqlite3.connect(os.path.join(self.folder, "old.db"))
-        here = os.path.dirname(os.path.abspath(__file__))
-        with open(os.path.join(here, "..", "store", "store_v1.sql"),
-                  encoding="utf-8") as f:
-            db.executescript(f.read())
-        db.close()
-        for picture in PICTURES:
-            _, err = self.run_it(["plot", "old.db", picture, "--out", "old.svg"], status=2,
-                                 path=empty)
-            self.assertIn("apt install gnuplot-nox", err)
-
     def without_gnuplot(self, *args):
         empty = os.path.join(self.folder, "empty")
         os.makedirs(empty, exist_ok=True)
@@ -176,9 +298,12 @@ class Case(unittest.TestCase):
             self.assertAlmostEqual(rows[-1][0], int(makespan) / 1000)
             self.assertEqual(rows[-1][1:], rows[-2][1:])
         self.without_gnuplot("short.db", "runq", "--out", "short.svg")
-        mean = float(self.read("short.dat").split()[1])
-        self.assertAlmostEqual(mean, int(area) / int(makespan), delta=0.001)
-        self.assertGreater(mean, 1)  # three of the four wait for the one P
+        rows = [[float(v) for v in line.split()] for line in self.read("short.dat").split("\n")
+                if line]
+        self.assertGreater(len(rows), 10)  # some moments of a run of some microseconds
+        drawn = sum((b[0] - a[0]) * 1000 * a[1] for a, b in zip(rows, rows[1:]))
+        self.assertAlmostEqual(drawn / int(area), 1, delta=0.001)
+        self.assertGreater(drawn / int(makespan), 1)  # three of the four wait for the one P
 
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
     def test_a_run_in_which_nothing_happens_is_drawn(self):
@@ -205,9 +330,19 @@ class Case(unittest.TestCase):
             self.run_it(["run", "s.json", "--db", "three.db", "--seed", seed])
         self.without_gnuplot("three.db", "latency", "--run", "1", "--run", "3", "--out", "c.svg")
         script = self.read("c.gp")
-        for part in ("'run 1: request: 200,", "'run 3: request: 200,", "compared: runs 1, 3"):
+        for part in ("'run 1 (seed 1): request: 200,", "'run 3 (seed 3): request: 200,",
+                     "compared: runs 1, 3"):
             self.assertIn(part, script)
         self.assertNotIn("run 2: ", script)
+        self.without_gnuplot("three.db", "histogram", "--run", "1", "--run", "3", "--out", "c.svg")
+        self.assertEqual(len(self.blocks("c.dat")), 2)
+        self.assertIn("title 'run 3 (seed 3)'", self.read("c.gp"))
+        self.run_it(["run", "s.json", "--db", "three.db", "--seed", "1", "--profile", "go1.24",
+                     "--procs", "2", "--quota", "1.5", "--cpus", "8"])
+        self.without_gnuplot("three.db", "latency", "--run", "1", "--run", "4", "--out", "c.svg")
+        for part in ("'run 1 (go1.27, 3 Ps, dedicated CPUs, no quota)",
+                     "'run 4 (go1.24, 2 Ps, 8 CPUs, quota 1.5)"):
+            self.assertIn(part, self.read("c.gp"))
         _, err = self.run_it(["plot", "three.db", "runq", "--run", "1", "--run", "3"], status=2)
         self.assertIn("shows one run", err)
 
@@ -257,6 +392,104 @@ class Case(unittest.TestCase):
                     for x in ([float(v) for v in line.split()] for line in block))
         self.assertAlmostEqual(drawn / ran, 1, delta=0.02)
         self.assertIn("joined", self.read("tiny.gp"))
+
+    GRID = ["whatif", "s.json", "--procs", "1,2,4", "--profile", "go1.24,go1.27", "--runs", "3"]
+
+    def blocks(self, name):
+        return [[[float(v) for v in line.split()] for line in block.split("\n")
+                 if line and not line.startswith("NaN")]
+                for block in self.read(name).strip().split("\n\n\n")]
+
+    def test_a_grid_is_drawn_as_its_table_says(self):
+        empty = os.path.join(self.folder, "empty")
+        os.makedirs(empty, exist_ok=True)
+        self.run_it([*self.GRID, "--plot", "grid.svg"], status=2, path=empty)
+        cells = json.loads(self.run_it([*self.GRID, "--json"])[0])["cells"]
+        blocks, script = self.blocks("grid.dat"), self.read("grid.gp")
+        self.assertEqual(len(blocks), 4 * 4)  # panels; two lines, two kinds of marks
+        for panel, point in enumerate(("p50", "p99", "max", None)):
+            for line, profile in enumerate(("go1.24", "go1.27")):
+                rows = blocks[4 * panel + line]
+                mine = [c["series"]["request"] for c in cells if c["profile"] == profile]
+                self.assertEqual([r[0] for r in rows], [0, 1, 2])
+                for row, series in zip(rows, mine):
+                    if point is None:
+                        self.assertAlmostEqual(row[1] / series["per_second"], 1, places=5)
+                        continue
+                    unit = row[1] / series[point]["mean"]
+                    self.assertIn(round(-math.log10(unit)), (0, 3, 6))
+                    self.assertAlmostEqual((row[3] - row[1]) / unit, series[point]["half"],
+                                           delta=series[point]["mean"] / 1e5)
+        for part in ("set xlabel 'GOMAXPROCS'", "'1' 0, '2' 1, '4' 2", "title 'go1.24'",
+                     "it''s a ''service'', span request", "means over 3 seeds"):
+            self.assertIn(part, script)
+
+    def test_a_stored_grid_is_the_picture_of_the_command(self):
+        empty = os.path.join(self.folder, "empty")
+        os.makedirs(empty, exist_ok=True)
+        self.run_it([*self.GRID, "--quota", "1,none", "--cpus", "4", "--db", "grids.db"])
+        self.run_it([*self.GRID, "--db", "grids.db", "--plot", "g1.svg"], status=2, path=empty)
+        self.run_it(["whatif", "s.json", "--runs", "2", "--profile", "go1.24,go1.27", "--db",
+                     "grids.db"])
+        self.without_gnuplot("grids.db", "whatif", "--grid", "2", "--out", "g2.svg")
+        self.assertEqual(self.read("g1.dat"), self.read("g2.dat"))
+        self.assertEqual(self.read("g1.gp").replace("g1.", "g2."), self.read("g2.gp"))
+        self.without_gnuplot("grids.db", "whatif", "--out", "g3.svg")  # the latest
+        self.assertIn("set xlabel 'release'", self.read("g3.gp"))
+        for args, hint in ((["--grid", "9"], "no grid 9"), (["--run", "1"], "of a grid"),
+                           (["--span", "nix"], "no span 'nix'")):
+            _, err = self.run_it(["plot", "grids.db", "whatif", *args], status=2)
+            self.assertIn(hint, err)
+        _, err = self.run_it(["plot", "x.db", "whatif"], status=2)
+        self.assertIn("no what-if grid", err)
+
+    def test_what_is_best_and_where_more_is_in_vain_is_marked(self):
+        # more work than one P can do
+        with open(os.path.join(self.folder, "load.json"), "w", encoding="utf-8") as f:
+            json.dump({"name": "load", "why": "test",
+                       "objects": {"conn": {"fd": {"every": {"exp": "30us"}, "end": "20ms"}},
+                                   "wg": "waitgroup"},
+                       "funcs": {"work": {"params": ["t"], "do": [
+                           {"span": "request", "since": "t", "do": [{"cpu": {"exp": "40us"}}]},
+                           {"done": "wg"}]}},
+                       "main": [{"deadline": "conn", "after": "20ms", "for": "read"},
+                                {"loop": "forever", "do": [
+                                    {"read": "conn", "into": "n", "time": "t"},
+                                    {"if": "n < 0", "then": [{"break": True}]},
+                                    {"add": "wg"}, {"go": "work", "args": ["t"]}]},
+                                {"wait": "wg"}]}, f)
+        empty = os.path.join(self.folder, "empty")
+        os.makedirs(empty, exist_ok=True)
+        args = ["whatif", "load.json", "--procs", "1-4", "--runs", "4"]
+        self.run_it([*args, "--plot", "k.svg"], status=2, path=empty)
+        grid = json.loads(self.run_it([*args, "--json"])[0])
+        best = [a for a in grid["advice"] if a["kind"] == "choice"][0]["best"]
+        p99 = [c["series"]["request"]["p99"]["mean"] for c in grid["cells"]]
+        knee, star = self.blocks("k.dat")[4:6]  # of p99
+        self.assertEqual([r[0] for r in star], [best])
+        self.assertEqual([r[0] for r in knee],
+                         [[i for i, v in enumerate(p99) if v <= 1.1 * min(p99)][0]])
+        self.assertGreater(knee[0][0], 0)
+        self.assertIn("knee: more helps", self.read("k.gp"))
+        # of what no seed tells apart nothing is marked
+        self.run_it(["whatif", "load.json", "--runs", "3", "--profile", "go1.25,go1.26,go1.27",
+                     "--procs", "3", "--plot", "n.svg"], status=2, path=empty)
+        self.assertNotIn("knee: ", self.read("n.gp"))
+        self.assertNotIn("best, at", self.read("n.gp"))
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
+    def test_grids_of_every_kind_are_drawn(self):
+        for args in (["--runs", "1"], ["--runs", "2", "--procs", "default,node,go1.25,1-3",
+                                       "--cpus", "2,4,dedicated", "--quota", "1,2,none"]):
+            self.run_it(["whatif", "s.json", *args, "--plot", "any.svg"])
+            self.assertIn("</svg>", self.read("any.svg"))
+        self.assertNotIn("title 'nothing", self.read("any.gp"))
+        self.run_it([*self.GRID, "--runs", "1", "--shard", "1/1", "--journal", "any.jsonl"])
+        self.run_it(["merge", "any.jsonl", "--plot", "merged.png"])
+        self.assertEqual(self.read("merged.png", "rb")[:4], b"\x89PNG")
+        _, err = self.run_it([*self.GRID, "--shard", "1/1", "--journal", "b.jsonl", "--plot",
+                              "b.svg"], status=2)
+        self.assertIn("gmpsim merge", err)
 
     NAMES = ("it's <b>&\"x\"", "caf\u00e9 " + "\u4e2d" * 60,
              "a'; set output '|touch PWNED", "`touch PWNED`",

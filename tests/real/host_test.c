@@ -437,7 +437,7 @@ TEST_CASE(Limits, ThreadsThatRunOutAreALimit)
 static void ready_out_of_range(void *arg)
 {
     (void)arg;
-    env_ready(RT_FDS_MAX, 1);
+    env_ready(RT_FDS_MAX, 1, 1);
 }
 
 TEST_CASE(Limits, ADescriptorOutOfRangeIsALimit)
@@ -539,7 +539,7 @@ static void late_call(void *arg)
 {
     (void)arg;
     a_add(&s->handled, 1);
-    env_ready(1, 1);
+    env_ready(1, 1, 1);
 }
 
 static void wait_for_late_call(void *arg)
@@ -582,13 +582,13 @@ static void busy_or_signal(void *arg)
     }
     for (int i = 0; i < 300; i++) {
         env_at(0, nothing, NULL);
-        env_ready(i, 1);
+        env_ready(i, 1, 1);
         netpoll_wakeup();
         netpoll_wait(1000000, ev, 4);
         futexsleep(&s->stage, 0, 1000);
         host_quota(&quota, &period);
         newosproc(&child, nothing, NULL);
-        syscall_body(1000, /*off_cpu*/ true);
+        syscall_body(1000, SYSCALL_SLEEP);
     }
     a_store(&s->stage, 1u);
 }
@@ -616,7 +616,7 @@ static void busy_until_stopped(void *arg)
         host_stop();
     }
     for (int i = 0;; i++) {
-        env_ready(i % 100, 1);
+        env_ready(i % 100, 1, 1);
         if (me == 1)
             continue;
         env_at(0, nothing, NULL);
@@ -653,7 +653,7 @@ static void hold_or_signal(void *arg)
     }
     a_store(&s->stage, 1u);
     for (int i = 0;; i++)
-        env_ready(i % 100, 1);
+        env_ready(i % 100, 1, 1);
 }
 
 TEST_CASE(Signals, AHandlerMayEndTheWorldFromAnyCall)

@@ -68,6 +68,108 @@ TEST_CASE(Infer, AWakeOfAMutexIsNoWaitGroup)
     CHECK_EQ(R->waits[w].how, HOW_TOKEN);
 }
 
+/* ---- work by the clock ---- */
+
+/* Selects at one place that a timer ends, each with some work behind it; then `stops` ends one. */
+static uint32_t by_clock(int n, uint32_t stops)
+{
+    uint32_t site = rec_site(LEAF_SELECT, "main.sum"),
+             g = rec_goroutine(REC_NONE, "main.sum", -1, INT64_MAX);
+    for (int i = 0; i < n; i++) {
+        uint32_t w = rec_wait(g, REC_NONE, site, REASON_Select, (2 * i) * MS, (2 * i + 2) * MS);
+        R->waits[w].how = HOW_TIMER;
+        rec_cpu(g, 10 * US);
+    }
+    if (stops != REC_NONE)
+        (void)rec_wait(g, stops, site, REASON_Select, 2 * n * MS, (2 * n + 1) * MS);
+    return g;
+}
+
+TEST_CASE(Infer, RoundsUntilSomebodySaysStopAreNotWaitedFor)
+{
+    rec_new();
+    uint32_t m = rec_goroutine(REC_NONE, "main.main", -1, INT64_MAX), g = by_clock(5, m);
+    pass(infer_ticks);
+    CHECK_EQ(found.count, 1);
+    CHECK_EQ(R->nloops, 1);
+    CHECK_EQ(R->loops[0].g, g);
+    CHECK_EQ(R->loops[0].rounds, 5);
+    CHECK_EQ(R->loops[0].first, 0);
+    CHECK_EQ(R->loops[0].last, 10); /* five waits, five times of work */
+}
+
+TEST_CASE(Infer, RoundsForEverAreNotWaitedFor)
+{
+    rec_new();
+    uint32_t g = by_clock(3, REC_NONE);
+    uint32_t w = rec_wait(g, REC_NONE, R->nsites - 1, REASON_Select, 6 * MS, INT64_MAX);
+    pass(infer_ticks);
+    CHECK_EQ(R->waits[w].woken, INT64_MAX);
+    CHECK_EQ(R->nloops, 1);
+    CHECK_EQ(R->loops[0].last, 6);
+}
+
+TEST_CASE(Infer, RoundsThatEndByThemselvesAreWaitedFor)
+{
+    rec_new();
+    (void)by_clock(5, REC_NONE); /* it counted to five */
+    pass(infer_ticks);
+    CHECK_EQ(found.of, 1);
+    CHECK_EQ(R->nloops, 0);
+}
+
+TEST_CASE(Infer, OneRoundIsATimeout)
+{
+    rec_new();
+    uint32_t m = rec_goroutine(REC_NONE, "main.main", -1, INT64_MAX);
+    (void)by_clock(1, m);
+    pass(infer_ticks);
+    CHECK_EQ(found.of, 0);
+    CHECK_EQ(R->nloops, 0);
+}
+
+TEST_CASE(Infer, RoundsAfterTheStopArePartOfWhatTheyFollow)
+{
+    rec_new();
+    uint32_t m = rec_goroutine(REC_NONE, "main.main", -1, INT64_MAX), g = by_clock(5, m);
+    uint32_t w = rec_wait(g, REC_NONE, R->nsites - 1, REASON_Select, 20 * MS, 22 * MS);
+    R->waits[w].how = HOW_TIMER;
+    pass(infer_ticks);
+    CHECK_EQ(R->nloops, 0);
+}
+
+static void operation(uint32_t g, enum rec_deed deed, uint64_t number, uint32_t object)
+{
+    rec_put(R, g, REC_DEED, (uint64_t)deed | number << 8, object == REC_NONE ? 0 : object + 1);
+}
+
+/* A deep one: a select of a ticker and of another channel takes this case. */
+static void deep_select(uint32_t g, uint32_t ticker, uint32_t other, uint64_t taken)
+{
+    operation(g, DEED_select, 2, REC_NONE);
+    operation(g, DEED_selrecv, 0, ticker);
+    operation(g, DEED_selrecv, 0, other);
+    operation(g, DEED_selected, taken + (UINT64_C(1) << 32), REC_NONE);
+}
+
+TEST_CASE(Infer, DeepRoundsAreThoseOfTheTicker)
+{
+    rec_new();
+    uint32_t ticker = rec_add_object(R, OBJ_CHAN, 1, 3, "t"),
+             stop = rec_add_object(R, OBJ_CHAN, 0, 3, "stop"),
+             g = rec_goroutine(REC_NONE, "main.sum", -1, INT64_MAX);
+    R->objects[ticker].timer = true;
+    for (int i = 0; i < 4; i++)
+        deep_select(g, ticker, stop, 0);
+    deep_select(g, ticker, stop, 1);
+    pass(infer_ticks);
+    CHECK_EQ(R->nloops, 1);
+    CHECK_EQ(R->loops[0].first, 0);
+    CHECK_EQ(R->loops[0].last, 16); /* four entries each */
+    CHECK(R->objects[ticker].looped);
+    CHECK(!R->objects[stop].looped);
+}
+
 /* ---- sleeps ---- */
 
 /* n sleeps of a goroutine: of ns each, seen late by up to late_ns, or of random lengths. */
@@ -124,6 +226,37 @@ TEST_CASE(Infer, SleepersOfOneLookAreSpread)
     CHECK_EQ(R->waits[a].sleep_ns, 500 * US);
     CHECK_LE(R->waits[b].sleep_ns, 701 * US);
     CHECK_LE(700 * US, R->waits[b].sleep_ns);
+}
+
+/* A P that runs one goroutine for 9 ms looks at its timers after that: the sleep was over at any
+ * time since. A P that was idle looks when its poll is over. */
+TEST_CASE(Infer, ABusyPLooksLate)
+{
+    rec_new();
+    uint32_t site = rec_site(LEAF_SELECT, "main.f"),
+             g = rec_goroutine(REC_NONE, "main.f", -1, INT64_MAX);
+    uint32_t w = rec_wait(g, REC_NONE, site, REASON_Select, 0, 9000 * US);
+    R->waits[w].by_sched = R->waits[w].look_busy = true;
+    R->waits[w].due_low = 1000 * US;
+    pass(infer_sleeps);
+    CHECK_EQ(R->waits[w].how, HOW_TIMER);
+    CHECK_EQ(R->waits[w].sleep_ns, 5000 * US);
+    R->waits[w].how = HOW_TOKEN;
+    R->waits[w].look_busy = false;
+    pass(infer_sleeps);
+    CHECK_EQ(R->waits[w].sleep_ns, 8500 * US);
+}
+
+/* Whom another thread woke without a P was not woken by a timer. */
+TEST_CASE(Infer, ASelectThatNoSchedulerWokeDidNotSleep)
+{
+    rec_new();
+    uint32_t site = rec_site(LEAF_SELECT, "main.f"),
+             g = rec_goroutine(REC_NONE, "main.f", -1, INT64_MAX);
+    uint32_t w = rec_wait(g, REC_NONE, site, REASON_Select, 0, 9000 * US);
+    R->waits[w].by_sched = false;
+    pass(infer_sleeps);
+    CHECK_EQ(R->waits[w].how, HOW_TOKEN);
 }
 
 TEST_CASE(Infer, ASleeperThatAGoroutineWokeDidNotSleep)

@@ -23,15 +23,15 @@ void rec_new(void)
 
 uint32_t rec_site(enum rec_leaf leaf, const char *func)
 {
-    REC_ROOM(R->sites, R->nsites, R->sites_room);
+    X_ROOM(R->sites, R->nsites, R->sites_room, 64);
     R->sites[R->nsites] = (struct rec_site){
-        .func = func, .file = "x.go", .line = R->nsites, .leaf = leaf, .leaf_func = func};
+        .func = func, .file = "x.go", .line = R->nsites, .leaf = leaf};
     return R->nsites++;
 }
 
 uint32_t rec_goroutine(uint32_t creator, const char *name, int64_t born, int64_t ended)
 {
-    REC_ROOM(R->gs, R->ngs, R->gs_room);
+    X_ROOM(R->gs, R->ngs, R->gs_room, 64);
     R->gs[R->ngs] = (struct rec_g){.id = R->ngs + 1,
                                    .creator = creator,
                                    .go_site = REC_NONE,
@@ -42,6 +42,7 @@ uint32_t rec_goroutine(uint32_t creator, const char *name, int64_t born, int64_t
                                    .run_by = REC_NONE,
                                    .last_wait = REC_NONE,
                                    .done = REC_NONE,
+                                   .deals = REC_NONE,
                                    .at_start = born < 0 ? 3 : 0};
     if (creator != REC_NONE)
         rec_put(R, creator, REC_GO, R->ngs, 0);
@@ -51,7 +52,7 @@ uint32_t rec_goroutine(uint32_t creator, const char *name, int64_t born, int64_t
 uint32_t rec_wait(uint32_t g, uint32_t waker, uint32_t site, uint8_t reason, int64_t from,
                   int64_t woken)
 {
-    REC_ROOM(R->waits, R->nwaits, R->waits_room);
+    X_ROOM(R->waits, R->nwaits, R->waits_room, 64);
     R->waits[R->nwaits] = (struct rec_wait){.g = g,
                                             .waker = waker,
                                             .site = site,
@@ -72,7 +73,7 @@ uint32_t rec_wait(uint32_t g, uint32_t waker, uint32_t site, uint8_t reason, int
 
 void rec_write(uint32_t g, uint32_t site, int64_t from, int64_t until)
 {
-    REC_ROOM(R->writes, R->nwrites, R->writes_room);
+    X_ROOM(R->writes, R->nwrites, R->writes_room, 64);
     R->writes[R->nwrites++] = (struct rec_write){
         .g = g, .site = site, .object = REC_NONE, .from = from, .until = until};
     rec_put(R, g, REC_SYS, (uint64_t)(until - from), site);

@@ -59,7 +59,11 @@ static const char *const all[] = {"trace/recorded/allocfree-pipeline-go26.trace"
                                   "replay/recorded/workerpool-p1-go26.trace.zst",
                                   "replay/recorded/workerpool-p2-go26.trace.zst",
                                   "replay/recorded/pipeline-p1-go26.trace.zst",
-                                  "replay/recorded/httpload-p1-go26.trace.zst"};
+                                  "replay/recorded/httpload-p1-go26.trace.zst",
+                                  "replay/recorded/deep-go22.trace.zst",
+                                  "replay/recorded/deep-go23.trace.zst",
+                                  "replay/recorded/deep-go26.trace.zst",
+                                  "replay/recorded/deep-go27.trace.zst"};
 
 /* Whatever the settings, all that was recorded is done again: every goroutine's running time is
  * there, less what the tracer took. */
@@ -89,6 +93,36 @@ TEST_CASE(Replay, AtOnePItIsTheRecording)
         CHECK_EQ(agreement.early, 0);
         replay_close(&rp);
     }
+}
+
+/* Eight workers, and one who sums up every 2 ms until they are done; recorded at one P. */
+TEST_CASE(Replay, NobodyWaitsForWorkByTheClock)
+{
+    struct replay_opts o = {.window = "measured", .event_ns = -1, .wake_ns = -1};
+    (void)load("replay/recorded/ticks-p1-go26.trace.zst", &o);
+    play(2);
+    CHECK(agreement.makespan[1] * 10 < agreement.makespan[0] * 6);
+    replay_close(&rp);
+    o.off = UINT64_C(1) << INFER_ticks; /* its 34 times of 2 ms */
+    (void)load("replay/recorded/ticks-p1-go26.trace.zst", &o);
+    play(2);
+    CHECK(agreement.makespan[1] * 10 > agreement.makespan[0] * 9);
+    replay_close(&rp);
+}
+
+/* ... recorded deep at two: ticks that come late are lost, and not to be made up for. */
+TEST_CASE(Replay, LostTicksAreNotMadeUpFor)
+{
+    struct replay_opts o = {.window = "measured", .event_ns = -1, .wake_ns = -1};
+    (void)load("replay/recorded/ticks-deep-p2-go23.trace.zst", &o);
+    play(0);
+    CHECK(near(agreement.makespan[0], agreement.makespan[1], 120));
+    replay_close(&rp);
+    o.off = UINT64_C(1) << INFER_ticks;
+    (void)load("replay/recorded/ticks-deep-p2-go23.trace.zst", &o);
+    play(0);
+    CHECK(!near(agreement.makespan[0], agreement.makespan[1], 300));
+    replay_close(&rp);
 }
 
 TEST_CASE(Replay, TwoPsAreNearlyTwiceAsFastForWorkers)

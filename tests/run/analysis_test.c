@@ -12,12 +12,22 @@ static const struct func funcs[] = {{.name = "main"}, {.name = "work"}};
 static const struct program program = {
     .groups = groups, .ngroups = 2, .spans = spans, .nspans = 1, .funcs = funcs, .nfuncs = 2};
 
+static struct naming names;
+static struct transitions t;
 static struct analysis a;
 
 static void begin(void)
 {
     struct failure f = {0};
-    CHECK(analysis_init(&a, &program, &f));
+    names = names_of_program(&program);
+    transitions_init(&t, &names, 0);
+    CHECK(analysis_init(&a, &t, 0, &f));
+}
+
+static void end(void)
+{
+    analysis_release(&a);
+    transitions_release(&t);
 }
 
 /* What the next records are stamped with: M 0, P p, ns. */
@@ -34,7 +44,7 @@ static void emit(enum event_type type, uint32_t g, uint64_t x, uint32_t b, uint1
                           .m = 0,
                           .p = cur_p,
                           .c = c};
-    analysis_feed(&a, &r, 1);
+    transitions_records(&t, &r, 1);
 }
 #include "sim/base/emit.h"
 
@@ -44,7 +54,7 @@ static const ev_g g1 = {1}, g7 = {7}, nobody = {EVENT_NO_G};
 
 static void g_new(ev_g g) { ev_g_create(g, 1, 1, nobody, EV_born_program, EV_place_runnext); }
 
-static uint64_t spent(enum p_class c) { return a.ps[0].ps[c] / NS; }
+static uint64_t spent(enum p_class c) { return a.ps[0][c] / NS; }
 
 TEST_CASE(Analysis, ChargesAPsTimeToOneClassEach)
 {
@@ -59,6 +69,8 @@ TEST_CASE(Analysis, ChargesAPsTimeToOneClassEach)
     ev_g_syscall_enter(g1, false);
     at(150);
     ev_g_syscall_exit(g1, 0, EV_place_none);
+    at(156);
+    ev_gc_assist_begin(g1);
     at(160);
     ev_gc_assist_end(g1, 4);
     at(170);
@@ -69,28 +81,28 @@ TEST_CASE(Analysis, ChargesAPsTimeToOneClassEach)
     ev_m_spin_end(0, false);
     at(205);
     ev_p_stop();
-    analysis_until(&a, 305 * NS);
+    transitions_end(&t, 305 * NS);
     CHECK_EQ(spent(PC_SCHED), 30 + 10 + 5);
     CHECK_EQ(spent(PC_USER), 70 + 20 - 4);
     CHECK_EQ(spent(PC_GC), 4);
     CHECK_EQ(spent(PC_SYSCALL), 50);
     CHECK_EQ(spent(PC_SPIN), 20);
     CHECK_EQ(spent(PC_IDLE), 100);
-    analysis_release(&a);
+    end();
 }
 
 TEST_CASE(Analysis, AnMThatStartedSpinningSpunSinceItsPStarted)
 {
     begin();
     at(100);
-    ev_p_start(false);
+    ev_p_start(true);
     at(140);
     ev_m_spin_end(0, true);
     at(150);
     ev_p_stop();
     CHECK_EQ(spent(PC_SPIN), 40);
     CHECK_EQ(spent(PC_SCHED), 10);
-    analysis_release(&a);
+    end();
 }
 
 TEST_CASE(Analysis, APThatGomaxprocsTookAwayHasNoTime)
@@ -102,11 +114,11 @@ TEST_CASE(Analysis, APThatGomaxprocsTookAwayHasNoTime)
     ev_p_resize(0, 2);
     at(150);
     ev_p_resize(0, 3);
-    analysis_until(&a, 250 * NS);
+    transitions_end(&t, 250 * NS);
     CHECK_EQ(a.nps, 3);
-    CHECK_EQ(a.ps[1].ps[PC_IDLE] / NS, 250);
-    CHECK_EQ(a.ps[2].ps[PC_IDLE] / NS, 200);
-    analysis_release(&a);
+    CHECK_EQ(a.ps[1][PC_IDLE] / NS, 250);
+    CHECK_EQ(a.ps[2][PC_IDLE] / NS, 200);
+    end();
 }
 
 TEST_CASE(Analysis, ThrottledAndWaitingForACpuLieOverWhatThePDid)
@@ -126,11 +138,11 @@ TEST_CASE(Analysis, ThrottledAndWaitingForACpuLieOverWhatThePDid)
     ev_throttle_off(60, 0);
     at(97);
     ev_host_on_cpu(0, 0);
-    analysis_until(&a, 100 * NS);
+    transitions_end(&t, 100 * NS);
     CHECK_EQ(spent(PC_USER), 10 + 5 + 3);
     CHECK_EQ(spent(PC_NOCPU), 20 + 2);
     CHECK_EQ(spent(PC_THROTTLED), 60);
-    analysis_release(&a);
+    end();
 }
 
 /* On a lock of the runtime: its P is with it, and does what it did. */
@@ -143,16 +155,16 @@ TEST_CASE(Analysis, AnMThatSleepsDoesNotWaitForACpuUntilItWakes)
     ev_host_off_cpu(0, EV_off_sleeps, 0);
     at(60);
     ev_host_on_cpu(20, 0);
-    analysis_until(&a, 100 * NS);
+    transitions_end(&t, 100 * NS);
     CHECK_EQ(spent(PC_SCHED), 40 + 40);
     CHECK_EQ(spent(PC_NOCPU), 20);
-    analysis_release(&a);
+    end();
 }
 
 TEST_CASE(Analysis, WhoWaitsForACpuThatIsThrottledIsThrottled)
 {
     begin();
-    a.cpus = 1;
+    t.cpus = 1;
     at(0);
     ev_p_resize(0, 2);
     for (uint16_t p = 0; p < 2; p++) {
@@ -171,14 +183,14 @@ TEST_CASE(Analysis, WhoWaitsForACpuThatIsThrottledIsThrottled)
     ev_throttle_on(0, 0);
     at(80);
     ev_throttle_off(0, 0);
-    analysis_until(&a, 100 * NS);
-    CHECK_EQ(a.ps[1].ps[PC_SPIN] / NS, 10);
-    CHECK_EQ(a.ps[1].ps[PC_NOCPU] / NS, 20 + 20);
-    CHECK_EQ(a.ps[1].ps[PC_THROTTLED] / NS, 50);
-    analysis_release(&a);
+    transitions_end(&t, 100 * NS);
+    CHECK_EQ(a.ps[1][PC_SPIN] / NS, 10);
+    CHECK_EQ(a.ps[1][PC_NOCPU] / NS, 20 + 20);
+    CHECK_EQ(a.ps[1][PC_THROTTLED] / NS, 50);
+    end();
 }
 
-TEST_CASE(Analysis, AnAssistTakesNoMoreThanItsStretch)
+TEST_CASE(Analysis, AnAssistIsInBothSamplesThatItIsIn)
 {
     uint64_t sums[PC_COUNT], before[PC_COUNT];
     begin();
@@ -186,13 +198,16 @@ TEST_CASE(Analysis, AnAssistTakesNoMoreThanItsStretch)
     ev_p_start(false);
     g_new(g1);
     ev_g_start(g1, 0, false);
+    at(80);
+    ev_gc_assist_begin(g1);
     analysis_ps_until(&a, 100 * NS, before);
     at(130);
     ev_gc_assist_end(g1, 60);
     analysis_ps_until(&a, 200 * NS, sums);
+    CHECK_EQ(before[PC_GC] / NS, 20);
     CHECK_EQ((sums[PC_GC] - before[PC_GC]) / NS, 30);
     CHECK_EQ((sums[PC_USER] - before[PC_USER]) / NS, 70);
-    analysis_release(&a);
+    end();
 }
 
 TEST_CASE(Analysis, ASyscallsPIsIdleOnceItWasTakenAway)
@@ -208,10 +223,10 @@ TEST_CASE(Analysis, ASyscallsPIsIdleOnceItWasTakenAway)
     at(40);
     ev_p_retake(g1, (ev_p){0}, EV_retake_sysmon);
     cur_p = 0;
-    analysis_until(&a, 100 * NS);
+    transitions_end(&t, 100 * NS);
     CHECK_EQ(spent(PC_SYSCALL), 30);
     CHECK_EQ(spent(PC_IDLE), 60);
-    analysis_release(&a);
+    end();
 }
 
 TEST_CASE(Analysis, AddsUpAGoroutinesStatesAndLife)
@@ -242,8 +257,8 @@ TEST_CASE(Analysis, AddsUpAGoroutinesStatesAndLife)
     CHECK_EQ(a.runnable, 0);
     CHECK_EQ(a.runnable_max, 1);
     CHECK_EQ(a.runnable_area, 35);
-    CHECK_EQ(a.gs.count, 0);
-    analysis_release(&a);
+    CHECK_EQ(t.gs.count, 0);
+    end();
 }
 
 TEST_CASE(Analysis, ASpanMayHaveBegunEarlierThanItsRecord)
@@ -258,8 +273,9 @@ TEST_CASE(Analysis, ASpanMayHaveBegunEarlierThanItsRecord)
     ev_span_end(g7, 42, 0);
     CHECK_EQ(a.span_stats[0].latency->max, 800);
     CHECK_EQ(a.span_stats[0].latency->count, 1);
+    transitions_end(&t, 900 * NS);
     CHECK_EQ(a.span_stats[0].open, 1);
-    analysis_release(&a);
+    end();
 }
 
 static void at_p(uint64_t ns, uint16_t p)
@@ -288,9 +304,9 @@ TEST_CASE(Analysis, TheTimeThatNoWorkIsConservedIsKnown)
     ev_p_start(true); /* it came for it */
     at_p(120, 1);
     ev_g_start(g7, 20, false);
-    analysis_until(&a, 300 * NS);
+    transitions_end(&t, 300 * NS);
     CHECK_EQ(a.beside.sum_ps, (30 + 5) * NS);
     CHECK_EQ(a.beside.longest_ps, 30 * NS);
-    analysis_release(&a);
+    end();
     at_p(0, 0);
 }

@@ -203,7 +203,7 @@ static void hear_op(void *arg, const struct traced_op *op)
     h->ops++;
     h->rises &= op->number > h->last;
     h->last = op->number;
-    CHECK(op->site->field != NULL && op->site->op != NULL);
+    CHECK(op->site->field != NULL && op->site->verb != NULL);
 }
 
 static void hear_record(void *arg, const struct event_rec *rec)

@@ -19,6 +19,15 @@ static struct scenario *load(const char *text, struct run_opts *o)
     return s;
 }
 
+static const struct run_group *group(const char *name)
+{
+    for (size_t i = 0; i < r.result.ngroups; i++)
+        if (strcmp(r.result.groups[i].name, name) == 0)
+            return &r.result.groups[i];
+    FAIL_CASE("no group %s", name);
+    return NULL;
+}
+
 static const char *const workers =
     "{\"name\": \"w\", \"why\": \"w\", \"procs\": 2, \"objects\": {\"wg\": \"waitgroup\","
     " \"mu\": \"mutex\"}, \"funcs\": {\"work\": [{\"span\": \"s\", \"do\": [{\"cpu\": \"20us\"},"
@@ -42,14 +51,34 @@ TEST_CASE(Run, TimesOfPsAndGroupsAddUp)
     CHECK(q->p_ps[PC_USER] >= UINT64_C(50) * 25 * 1000000);
     CHECK_EQ(q->spans[0].latency->count, 50);
     CHECK(q->spans[0].latency->min >= 2025000);
-    const struct run_group *g = NULL;
-    for (size_t i = 0; i < q->ngroups; i++)
-        if (strcmp(q->groups[i].name, "workers") == 0)
-            g = &q->groups[i];
-    CHECK(g != NULL);
+    const struct run_group *g = group("workers");
     CHECK_EQ(g->created, 50);
     CHECK_EQ(g->exited, 50);
     CHECK(g->waiting_ps >= UINT64_C(50) * 2000000000);
+    run_free(&r);
+    scenario_free(s);
+}
+
+/* Neither what a context starts at its deadline nor a coroutine is a second main. */
+TEST_CASE(Run, DeadlinesAndCoroutinesAreNotTheirCreatorsGroup)
+{
+    struct run_opts o;
+    struct failure f = {0};
+    struct scenario *s = load(
+        "{\"name\": \"w\", \"why\": \"w\", \"procs\": 1, \"funcs\": {"
+        " \"numbers\": [{\"yield\": 1}],"
+        " \"back\": {\"params\": [\"x\"], \"do\": []}}, \"main\": ["
+        " {\"context\": \"c\", \"timeout\": \"1ms\"}, {\"recv\": \"c.Done\"},"
+        " {\"pull\": \"it\", \"from\": \"numbers\"}, {\"next\": \"it\", \"into\": \"x\"},"
+        " {\"cgo_callback\": \"back\", \"arg\": 7, \"thread\": \"foreign\"},"
+        " {\"sleep\": \"1ms\"}]}",
+        &o);
+    CHECK(run_all(&f, &r, &o));
+    CHECK_EQ(group("main")->created, 1);
+    CHECK_EQ(group("context")->created, 1);
+    CHECK_EQ(group("context")->exited, 1);
+    CHECK_EQ(group("numbers")->created, 1);
+    CHECK_EQ(group("back")->created, 1);
     run_free(&r);
     scenario_free(s);
 }
@@ -94,7 +123,7 @@ static void hear_op(void *arg, const struct traced_op *op)
     CHECK(op->m < 64);
     CHECK(op->time_ps >= h->last_ps[op->m]); /* an M's own operations are in order */
     h->last_ps[op->m] = op->time_ps;
-    if (strcmp(op->site->op, "load") == 0)
+    if (strcmp(op->site->verb, "load") == 0)
         CHECK_EQ(op->before, op->after);
     if (!op->done) {
         h->failed_cas++;
@@ -228,7 +257,7 @@ TEST_CASE(Run, OutputTakesTimeAndHasALimit)
     CHECK_EQ(r.result.end, END_TIME);
     CHECK(r.result.out_size > 500000 && r.result.out_size < 2000000);
     run_free(&r);
-    o.until_ns = 0;
+    o.until_ns = 1000000000; /* twice what the limit lets it come to */
     CHECK(run_all(&f, &r, &o));
     CHECK_EQ(run_exit_code(&r.result), EXIT_USAGE);
     CHECK_HAS(r.result.text, "--prints");

@@ -65,7 +65,8 @@ TEST_CASE(Expect, OutputAndBlocked)
               "expected 1 of \"main\" blocked [select]; there are 0");
     CHECK_HAS(complaints("{\"go\": [{\"recv\": \"c\"}], \"group\": \"g\"}, {\"sleep\": \"1ms\"}",
                          "{\"end\": \"leak\", \"blocked\": []}"),
-              "1 goroutines are blocked that were not expected to be");
+              "1 goroutines are blocked that were not expected to be: 1 of \"g\" [chan receive] at "
+              "line ");
 }
 
 TEST_CASE(Expect, Order)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 SCHEMA, MANUAL = pathlib.Path("scenarios/schema.json"), pathlib.Path("docs/scenarios.md")
-HEAD, TAIL = "## Statements\n\nA statement is an object whose first key is its verb.\n", \
+HEAD, TAIL = "## Statements\n\nA statement is an object whose first key is its name.\n", \
     "\n## What must hold\n"
 TRUE, TEXT = {"const": True}, {"type": "string"}
 NAMED = {"name": "name", "value": "value", "object": "operand", "amount": "amount",
@@ -76,7 +76,7 @@ def with_tables(manual, language):
     begin, end = manual.index(HEAD) + len(HEAD), manual.index(TAIL)
     out = []
     for g in language:
-        out.append(f"\n### {g['group']}\n\n| verb | example | |\n|---|---|---|\n")
+        out.append(f"\n### {g['group']}\n\n| statement | example | |\n|---|---|---|\n")
         out += [f"| `{s['word']}` | `{s['example']}` | {s['what']} |\n" for s in g["statements"]]
     return manual[:begin] + "".join(out) + manual[end:]
 

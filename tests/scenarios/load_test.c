@@ -280,7 +280,7 @@ TEST_CASE(Distributions, Mistakes)
 TEST_CASE(Statements, Mistakes)
 {
     CHECK_STR(main_says("", "", "{\"gosced\": true}"),
-              "f.json:2:11: unknown verb \"gosced\"; did you mean \"gosched\"?");
+              "f.json:2:11: unknown statement \"gosced\"; did you mean \"gosched\"?");
     CHECK_STR(main_says("", "", "{}"), "f.json:2:10: an empty statement");
     CHECK_STR(main_says("", "", "5"), "f.json:2:10: want an object {...}, got 5");
     CHECK_STR(main_says("", "", "{\"gosched\": 1}"), "f.json:2:22: want true, got 1");

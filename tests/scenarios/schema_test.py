@@ -33,12 +33,12 @@ WRONG = [
 ]
 
 
-def verbs_of_schema(schema):
-    verbs = {}
+def statements_of_schema(schema):
+    statements = {}
     for statement in schema["definitions"]["statement"]["anyOf"]:
-        verb = statement["required"][0]
-        verbs[verb] = set(statement["properties"]) - {verb, "why"}
-    return verbs
+        word = statement["required"][0]
+        statements[word] = set(statement["properties"]) - {word, "why"}
+    return statements
 
 
 def check_files(folder, validator):
@@ -62,18 +62,18 @@ def check_wrong(validator):
 
 
 def check_document(schema, text):
-    """The manual has an example of every verb; each is valid, and so is the complete one."""
+    """The manual has an example of every statement; each is valid, and so is the complete one."""
     bad, seen = 0, set()
     statement = jsonschema.Draft7Validator({"$ref": "#/definitions/statement",
                                             "definitions": schema["definitions"]})
-    for verb, example in re.findall(r"^\| `(\w+)` \| `(\{.*?\})` \|", text, re.M):
-        seen.add(verb)
+    for word, example in re.findall(r"^\| `(\w+)` \| `(\{.*?\})` \|", text, re.M):
+        seen.add(word)
         for e in json.loads("[" + example + "]"):
             for error in statement.iter_errors(e):
-                print(f"docs/scenarios.md: {verb}: {error.message[:200]}")
+                print(f"docs/scenarios.md: {word}: {error.message[:200]}")
                 bad += 1
-    for verb in set(verbs_of_schema(schema)) - seen:
-        print(f"docs/scenarios.md: no example of {verb}")
+    for word in set(statements_of_schema(schema)) - seen:
+        print(f"docs/scenarios.md: no example of {word}")
         bad += 1
     first = json.loads(re.search(r"```json\n(.*?)```", text, re.S).group(1))
     return bad + (not jsonschema.Draft7Validator(schema).is_valid(first))

@@ -11,6 +11,7 @@
 #include "harness.h"
 #include "search/kept.h"
 #include "search/shrink.h"
+#include "sim/base/alloc.h"
 
 static const char abba[] =
     "{\"name\": \"abba\", \"why\": \"two locks in two orders\","
@@ -103,6 +104,50 @@ TEST_CASE(Explored, TheCopyOfTheStartIsTheStart)
                     CHECK_EQ(copied[i], own[i]);
                 CHECK(copied[0] != copied[1] || procs == 1);
             }
+    struct hunt_opts o = random_hunt(s, 1, RUNS);
+    uint64_t copied[RUNS], own[RUNS];
+    o.world.granularity = GRANULARITY_SYNC;
+    fingerprints(&o, false, copied);
+    fingerprints(&o, true, own);
+    for (int i = 0; i < RUNS; i++)
+        CHECK_EQ(copied[i], own[i]);
+    scenario_free(s);
+}
+
+/* Signals arrive at threads that stand in the fast path of a verb, or not: the same comes of it. */
+static const char signals[] =
+    "{\"name\": \"signals\", \"why\": \"tight loops and a collection\","
+    " \"objects\": {\"wg\": \"waitgroup\"},"
+    " \"funcs\": {\"spin\": [{\"cpu\": \"30ms\", \"kind\": \"tight\"}, {\"done\": \"wg\"}]},"
+    " \"main\": [{\"add\": \"wg\", \"n\": 3}, {\"go\": \"spin\"}, {\"go\": \"spin\"}, {\"go\": "
+    "\"spin\"},"
+    "            {\"gc\": true}, {\"wait\": \"wg\"}]}";
+
+TEST_CASE(Explored, ARandomScheduleWithSignalsRepeats)
+{
+    static struct explored x;
+    struct failure f = {0};
+    struct scenario *s = load(signals);
+    for (int procs = 1; procs <= 3; procs++) {
+        struct hunt_opts o = random_hunt(s, procs, RUNS);
+        struct strategy_random r;
+        CHECK(explored_open(&f, &x, &o.world));
+        strategy_random_init(&r, 3, RUNS);
+        while (explored_run(&x, &r.s)) {
+            struct strategy_replay again;
+            uint64_t was = ex_fingerprint();
+            size_t count;
+            const struct answer *log = ex_answers(&count);
+            struct answer *answers = x_alloc(count * sizeof *answers + 1);
+            memcpy(answers, log, count * sizeof *answers);
+            strategy_replay_init(&again, answers, count, true);
+            CHECK(explored_run(&x, &again.s));
+            CHECK(!again.diverged);
+            CHECK_EQ(ex_fingerprint(), was);
+            free(answers);
+        }
+        explored_close(&x);
+    }
     scenario_free(s);
 }
 
@@ -150,6 +195,33 @@ TEST_CASE(Hunt, FindsNothingWhereNothingIs)
     scenario_free(s);
 }
 
+/* What is about time is judged where nobody may be late; all else is judged everywhere. */
+TEST_CASE(Hunt, AnExpectationAboutTimeIsForThoseOnTime)
+{
+    static const char *const ends[] = {"\"finishes\"}}", "\"finishes\", \"on_time\": true}}"};
+    for (int on_time = 0; on_time < 2; on_time++)
+        for (int how = 0; how < 3; how++) {
+            char text[600];
+            struct hunt_result r;
+            snprintf(
+                text, sizeof text,
+                "{\"name\": \"x\", \"why\": \"a yield takes a while\", \"funcs\": {\"work\": "
+                "[{\"cpu\": \"5ms\", \"kind\": \"nopreempt\"}]}, \"main\": [{\"go\": \"work\"}, "
+                "{\"set\": \"a\", \"value\": \"now()\"}, {\"gosched\": true}, {\"set\": \"b\", "
+                "\"value\": \"now()\"}, {\"assert\": \"b - a < 1ms\", \"text\": \"late\"}], "
+                "\"expect\": {\"end\": %s",
+                ends[on_time]);
+            struct scenario *s = load(text);
+            struct hunt_opts o = random_hunt(s, 1, 20);
+            o.world.granularity = how == 2 ? GRANULARITY_SYNC : GRANULARITY_OP;
+            o.world.late_max_ns = how == 0 ? 0 : 500000000;
+            find(&o, &r);
+            CHECK_EQ(r.end == HUNT_FOUND, how == 0 || !on_time);
+            finding_release(&r.finding);
+            scenario_free(s);
+        }
+}
+
 /* By turns some ten questions are a run, and the search comes to an end. */
 TEST_CASE(Hunt, TurnsAreExhausted)
 {
@@ -178,52 +250,114 @@ TEST_CASE(Hunt, TurnsAreExhausted)
     scenario_free(bad);
 }
 
-/* Is the verdict the same when this answer becomes 0? */
-static bool can_go(const struct finding *x, size_t i)
+/* Runs answers, and says what the run weighs: counted here, not by who shrinks. */
+struct scales {
+    struct strategy s;
+    struct strategy_replay inner;
+    struct shrink_weight w;
+    uint64_t goroutines; /* a bit each */
+};
+
+static bool scales_begin(struct strategy *s)
 {
-    static struct explored w;
-    struct failure f = {0};
-    struct strategy_replay r;
-    struct answer *a = malloc(x->count * sizeof *a + 1);
-    memcpy(a, x->answers, x->count * sizeof *a);
-    a[i] = answer_make(answer_kind(a[i]), answer_n(a[i]), 0);
-    CHECK(explored_open(&f, &w, &x->world));
-    strategy_replay_init(&r, a, x->count, false);
-    CHECK(explored_run(&w, &r.s));
-    bool same = strcmp(w.verdict.what, x->verdict.what) == 0;
-    size_t n, choices = 0, before = 0;
-    const struct answer *now = ex_answers(&n);
-    for (size_t k = 0; k < n; k++)
-        choices += answer_pick(now[k]) != 0;
-    for (size_t k = 0; k < x->count; k++)
-        before += answer_pick(x->answers[k]) != 0;
-    explored_close(&w);
-    free(a);
-    return same && choices < before;
+    struct scales *k = (struct scales *)s;
+    return k->inner.s.begin(&k->inner.s);
 }
 
-TEST_CASE(Shrink, NoSingleAnswerCanGo)
+static uint32_t scales_pick(struct strategy *s, const struct choice *c)
 {
-    struct scenario *s = load(abba);
+    struct scales *k = (struct scales *)s;
+    uint32_t pick = k->inner.s.pick(&k->inner.s, c);
+    k->w.choices += pick != 0;
+    k->w.preemptions += c->preempts && pick != 0 && pick < c->threads;
+    return pick;
+}
+
+static void scales_end(struct strategy *s, bool complete)
+{
+    (void)s;
+    (void)complete;
+}
+
+static void scales_turn(void *arg, const struct turn_does *d)
+{
+    ((struct scales *)arg)->goroutines |= UINT64_C(1) << (d->goid % 64);
+}
+
+/* Gives the verdict. */
+static const char *weigh(const struct finding *x, const struct answer *a, struct shrink_weight *out)
+{
+    static struct explored w;
+    static char what[40];
+    struct failure f = {0};
+    struct scales k = {.s = {.name = "scales",
+                             .wants_time = x->timed,
+                             .begin = scales_begin,
+                             .pick = scales_pick,
+                             .end = scales_end}};
+    struct explored_opts o = x->world;
+    o.turn = scales_turn;
+    o.turn_arg = &k;
+    CHECK(explored_open(&f, &w, &o));
+    strategy_replay_init(&k.inner, a, x->count, false);
+    CHECK(explored_run(&w, &k.s));
+    snprintf(what, sizeof what, "%s", w.verdict.what);
+    k.w.steps = ex_steps();
+    k.w.actors = o.granularity == GRANULARITY_OP ? (size_t)ex_threads()
+                                                 : (size_t)__builtin_popcountll(k.goroutines);
+    *out = k.w;
+    explored_close(&w);
+    return what;
+}
+
+/* Is it as bad and smaller when this answer becomes 0? */
+static bool can_go(const struct finding *x, size_t i)
+{
+    struct shrink_weight before, now;
+    struct answer *a = malloc(x->count * sizeof *a + 1);
+    memcpy(a, x->answers, x->count * sizeof *a);
+    CHECK_STR(weigh(x, a, &before), x->verdict.what);
+    a[i] = answer_make(answer_kind(a[i]), answer_n(a[i]), 0);
+    bool same = strcmp(weigh(x, a, &now), x->verdict.what) == 0;
+    free(a);
+    return same && shrink_compare(&now, &before) < 0;
+}
+
+static void small_one(const char *text, enum granularity g, size_t preemptions)
+{
+    struct scenario *s = load(text);
     struct hunt_opts o = random_hunt(s, 2, 20000);
     struct hunt_result r;
     struct shrink_result shrunk;
     struct failure f = {0};
     struct verdict v;
     bool same = false;
-    find(&o, &r);
-    CHECK(shrink(&f, &r.finding, 100000, &shrunk));
-    CHECK(shrunk.minimal);
-    CHECK_LT(shrunk.choices, shrunk.choices_before);
-    CHECK(finding_replay(&f, &r.finding, &v, &same));
-    CHECK(same);
-    CHECK_STR(v.what, "deadlock");
-    for (size_t i = 0; i < r.finding.count; i++)
-        if (answer_pick(r.finding.answers[i]) != 0)
-            CHECK(!can_go(&r.finding, i));
-    finding_release(&r.finding);
+    o.world.granularity = g;
+    for (o.seed = 1; o.seed <= 20; o.seed++) {
+        find(&o, &r);
+        CHECK(shrink(&f, &r.finding, 100000, &shrunk));
+        CHECK(shrunk.minimal);
+        CHECK(shrink_compare(&shrunk.after, &shrunk.before) <= 0);
+        CHECK(g == GRANULARITY_OP || shrunk.after.preemptions == preemptions);
+        CHECK(finding_replay(&f, &r.finding, &v, &same));
+        CHECK(same);
+        CHECK_STR(v.what, r.finding.verdict.what);
+        for (size_t i = 0; i < r.finding.count; i++)
+            if (answer_pick(r.finding.answers[i]) != 0)
+                CHECK(!can_go(&r.finding, i));
+        finding_release(&r.finding);
+    }
     scenario_free(s);
 }
+
+/* Each of these takes one preemption, and no more, whatever schedule was found first. */
+TEST_CASE(Shrink, NoSingleAnswerCanGo)
+{
+    small_one(abba, GRANULARITY_SYNC, 1);
+    small_one(lost, GRANULARITY_SYNC, 1);
+}
+
+TEST_CASE(Shrink, NoSingleAnswerOfManyCanGo) { small_one(abba, GRANULARITY_OP, 0); }
 
 TEST_CASE(Kept, AScheduleIsReadAsItWasWritten)
 {

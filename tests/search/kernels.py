@@ -38,6 +38,14 @@ def send(c, value=1):
     return {"send": c, "value": value}
 
 
+def aload(v, into):
+    return {"load": v, "into": into, "atomic": True}
+
+
+def astore(v, value):
+    return {"store": v, "value": value, "atomic": True}
+
+
 KERNELS = {
     # ---- locks ----
     "abba": (
@@ -375,6 +383,108 @@ KERNELS = {
         k({**WG, "w": "rwmutex", "c": "chan"}, two("reader", "writer"),
           reader=[{"rlock": "w"}, {"runlock": "w"}, recv("c"), DONE],
           writer=[*lock("w"), *unlock("w"), send("c"), DONE])),
+    "a lock held over a loop that looks": (
+        "livelock",
+        k({**WG, "m": "mutex", "stop": "var"},
+          [{"add": "wg"}, *lock("m"), {"go": "p"}, {"set": "s", "value": 0},
+           {"while": "s == 0", "do": [aload("stop", "s")]}, *unlock("m"), WAIT],
+          p=[*lock("m"), astore("stop", 1), *unlock("m"), DONE]),
+        k({**WG, "m": "mutex", "stop": "var"},
+          [{"add": "wg"}, {"go": "p"}, {"set": "s", "value": 0},
+           {"while": "s == 0", "do": [*lock("m"), aload("stop", "s"), *unlock("m")]}, WAIT],
+          p=[*lock("m"), astore("stop", 1), *unlock("m"), DONE])),
+    "select with default looks for what was dropped": (
+        "livelock",
+        k({**WG, "c": "chan"},
+          [{"add": "wg"}, {"go": "p"}, {"select": [{"send": "c"}, {"default": []}]}, WAIT],
+          p=[{"set": "n", "value": 0},
+             {"while": "n < 1", "do": [{"select": [
+                 {"recv": "c", "do": [{"set": "n", "value": "n + 1"}]},
+                 {"default": [{"gosched": True}]}]}]}, DONE]),
+        k({**WG, "c": {"chan": 1}},
+          [{"add": "wg"}, {"go": "p"}, {"select": [{"send": "c"}, {"default": []}]}, WAIT],
+          p=[{"set": "n", "value": 0},
+             {"while": "n < 1", "do": [{"select": [
+                 {"recv": "c", "do": [{"set": "n", "value": "n + 1"}]},
+                 {"default": [{"gosched": True}]}]}]}, DONE])),
+    "signal before the wait, flag without the lock": (
+        "deadlock",
+        k({**WG, "m": "mutex", "cv": {"cond": "m"}, "ready": "var"},
+          [{"add": "wg"}, {"go": "waiter"}, astore("ready", 1), {"signal": "cv"}, WAIT],
+          waiter=[*lock("m"), aload("ready", "r"), {"if": "r == 0", "then": [{"wait": "cv"}]},
+                  *unlock("m"), DONE]),
+        k({**WG, "m": "mutex", "cv": {"cond": "m"}, "ready": "var"},
+          [{"add": "wg"}, {"go": "waiter"}, *lock("m"), astore("ready", 1), {"signal": "cv"},
+           *unlock("m"), WAIT],
+          waiter=[*lock("m"), aload("ready", "r"), {"if": "r == 0", "then": [{"wait": "cv"}]},
+                  *unlock("m"), DONE])),
+    "closed twice behind an atomic flag": (
+        "panic",
+        k({**WG, "c": "chan", "closed": "var"}, two("shut", "shut"),
+          shut=[aload("closed", "x"),
+                {"if": "x == 0", "then": [astore("closed", 1), {"close": "c"}]}, DONE]),
+        k({**WG, "c": "chan", "closed": "var"}, two("shut", "shut"),
+          shut=[{"cas": "closed", "old": 0, "new": 1, "into": "won"},
+                {"if": "won == 1", "then": [{"close": "c"}]}, DONE])),
+    "a slot is not given back on an early return": (
+        "deadlock",
+        k({**WG, "sem": {"chan": 2}},
+          [{"loop": 4, "index": "i", "do": [send("sem"), {"add": "wg"},
+                                            {"go": "work", "args": ["i"]}]}, WAIT],
+          work={"params": ["i"], "do": [
+              {"if": "i % 2 == 0", "then": [DONE, {"return": None}]}, recv("sem"), DONE]}),
+        k({**WG, "sem": {"chan": 2}},
+          [{"loop": 4, "index": "i", "do": [send("sem"), {"add": "wg"},
+                                            {"go": "work", "args": ["i"]}]}, WAIT],
+          work={"params": ["i"], "do": [recv("sem"), DONE]})),
+    "cancelled while the answer is sent": (
+        "leak",
+        k({"res": "chan"},
+          [{"context": "ctx"}, {"go": "worker", "args": ["ctx"]},
+           {"select": [recv("res"), recv("ctx.Done")]}, {"cancel": "ctx"}],
+          worker={"params": ["c"], "do": [{"go": "stopper", "args": ["c"]}, send("res")]},
+          stopper={"params": ["c"], "do": [{"cancel": "c"}]}),
+        k({"res": {"chan": 1}},
+          [{"context": "ctx"}, {"go": "worker", "args": ["ctx"]},
+           {"select": [recv("res"), recv("ctx.Done")]}, {"cancel": "ctx"}],
+          worker={"params": ["c"], "do": [{"go": "stopper", "args": ["c"]}, send("res")]},
+          stopper={"params": ["c"], "do": [{"cancel": "c"}]})),
+    "the channel of a stopped timer is drained once too often": (
+        "deadlock",
+        k({"q": "chan"},
+          [{"timer": "t", "after": "1ms"}, {"go": "user"},
+           {"select": [recv("t.C"), recv("q")]}, {"stop": "t", "into": "in_time"},
+           {"if": "in_time == 0", "then": [recv("t.C")]}],
+          user=[{"sleep": "1ms"}, {"close": "q"}]),
+        k({"q": "chan"},
+          [{"timer": "t", "after": "1ms"}, {"go": "user"},
+           {"select": [recv("t.C"), recv("q")]}, {"stop": "t", "into": "in_time"},
+           {"if": "in_time == 0", "then": [{"select": [recv("t.C"), {"default": []}]}]}],
+          user=[{"sleep": "1ms"}, {"close": "q"}])),
+    "the first error is taken, the others wait": (
+        "leak",
+        k({"errs": "chan"}, [{"go": "job", "count": 3}, recv("errs")], job=[send("errs")]),
+        k({"errs": {"chan": 3}}, [{"go": "job", "count": 3}, recv("errs")], job=[send("errs")])),
+    "a pipeline is left before its end": (
+        "leak",
+        k({"a": "chan", "b": "chan"},
+          [{"go": "gen"}, {"go": "square"}, {"loop": 2, "do": [recv("b")]}],
+          gen=[{"loop": 4, "index": "i", "do": [send("a", "i")]}, {"close": "a"}],
+          square=[{"range": "a", "into": "v", "do": [send("b", "v * v")]}, {"close": "b"}]),
+        k({"a": "chan", "b": "chan"},
+          [{"go": "gen"}, {"go": "square"}, {"range": "b", "into": "x", "do": []}],
+          gen=[{"loop": 4, "index": "i", "do": [send("a", "i")]}, {"close": "a"}],
+          square=[{"range": "a", "into": "v", "do": [send("b", "v * v")]}, {"close": "b"}])),
+    "made lazily, looked at without the lock": (
+        "data race",
+        k({**WG, "m": "mutex", "made": "var", "val": "var"}, two("get", "get"),
+          get=[{"load": "made", "into": "i"},
+               {"if": "i == 0", "then": [*lock("m"), {"store": "val", "value": 7},
+                                         {"store": "made", "value": 1}, *unlock("m")]},
+               {"load": "val", "into": "v"}, DONE]),
+        k({**WG, "o": "once", "val": "var"}, two("get", "get"),
+          get=[{"once": "o", "do": [{"store": "val", "value": 7}]},
+               {"load": "val", "into": "v"}, DONE])),
 }
 
 

@@ -97,6 +97,14 @@ TEST_CASE(LeakVerdict, APartnerThatOnlySleepsWillCome)
        "finished");
 }
 
+/* What woke it once from outside does not wake it for ever. */
+TEST_CASE(LeakVerdict, WhoWaitedForADescriptorMayLeakAfterwards)
+{
+    is("'objects': {'c': 'chan', 'f': {'fd': {'times': ['1ms']}}}, 'main': ["
+       " {'go': [{'read': 'f', 'into': 'x'}, {'recv': 'c'}]}, {'sleep': '5ms'}]",
+       "leak");
+}
+
 TEST_CASE(LeakVerdict, EachWaitsForTheOther)
 {
     is("'objects': {'a': 'chan', 'b': 'chan'}, 'main': [{'go': [{'recv': 'a'}, {'send': 'b'}]},"

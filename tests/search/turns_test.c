@@ -81,6 +81,19 @@ TEST_CASE(Turns, AnyRunnableGoroutineMayBeNext)
               "0 1 2 |0 2 1 |1 0 2 |1 2 0 |2 0 1 |2 1 0 ");
 }
 
+/* Who has yielded is on the global queue. */
+TEST_CASE(Turns, WhoHasYieldedMayBeNext)
+{
+    CHECK_STR(outputs("'objects': {'wg': 'waitgroup'},"
+                      "'funcs': {'p': {'params': ['i'], 'do': [{'gosched': true},"
+                      "                                        {'print': '%d', 'args': ['i']},"
+                      "                                        {'done': 'wg'}]}},"
+                      "'main': [{'add': 'wg', 'n': 2},"
+                      "         {'go': 'p', 'count': 2, 'index': 'i', 'args': ['i']},"
+                      "         {'wait': 'wg'}]"),
+              "0 1 |1 0 ");
+}
+
 TEST_CASE(Turns, SelectTakesAnyReadyCase)
 {
     CHECK_STR(outputs("'objects': {'a': {'chan': 1}, 'b': {'chan': 1}, 'c': {'chan': 1}},"
@@ -135,4 +148,10 @@ TEST_CASE(Turns, WhoOnlyLooksGivesWay)
                       "                                     'atomic': true}]},"
                       "         {'print': 'seen'}]"),
               "seen ");
+}
+
+/* A fractional worker waits for its share of time, while nobody else has a turn. */
+TEST_CASE(Turns, ACollectionEnds)
+{
+    CHECK_STR(outputs("'main': [{'go': [{'print': 'a'}]}, {'gc': true}, {'print': 'b'}]"), "a b ");
 }

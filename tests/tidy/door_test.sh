@@ -15,14 +15,14 @@ fail() {
 # ---- dev ----
 
 usage=$("$root/dev") || fail "./dev alone should exit 0"
-for verb in demo test quick bench lint fmt asan tsan determinism wrong differ fuzz manual \
+for command in demo test quick bench lint fmt asan tsan determinism wrong differ fuzz manual \
     clean-room; do
-    grep -q "^  $verb " <<<"$usage" || fail "./dev does not list $verb"
-    grep -q "^verb_${verb//-/_}() {" "$root/dev" || fail "./dev has no function for $verb"
+    grep -q "^  $command " <<<"$usage" || fail "./dev does not list $command"
+    grep -q "^command_${command//-/_}() {" "$root/dev" || fail "./dev has no function for $command"
 done
 status=0
-"$root/dev" no-such-verb >/dev/null 2>&1 || status=$?
-[ $status = 2 ] || fail "an unknown verb should exit 2, not $status"
+"$root/dev" no-such-command >/dev/null 2>&1 || status=$?
+[ $status = 2 ] || fail "an unknown command should exit 2, not $status"
 
 # ---- .ci/run ----
 
@@ -48,7 +48,7 @@ want() {
     [ $status = "$expected" ] || fail "status of CI: want $expected, got $status"
 }
 set -o pipefail
-want 0 '100% tests passed, 0 tests failed out of 51'
-want 1 '98% tests passed, 1 tests failed out of 51' RED_TESTS=asan
-want 1 '97% tests passed, 1 tests failed out of 42' RED_BEFORE_TESTS=tsan
-want 1 '98% tests passed, 1 tests failed out of 51' RED_BEFORE_TESTS=fuzz
+want 0 '100% tests passed, 0 tests failed out of 61'
+want 1 '98% tests passed, 1 tests failed out of 61' RED_TESTS=asan
+want 1 '98% tests passed, 1 tests failed out of 52' RED_BEFORE_TESTS=tsan
+want 1 '98% tests passed, 1 tests failed out of 61' RED_BEFORE_TESTS=fuzz

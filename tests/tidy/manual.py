@@ -5,7 +5,7 @@
 usage: manual.py [--write] GMPSIM MAN_PAGE
 
 Without --write it is a test: the part between the two marks of MAN_PAGE must be what
---write would put there, and every verb must have a help text with an example.
+--write would put there, and every command must have a help text with an example.
 """
 import re
 import subprocess
@@ -15,16 +15,16 @@ BEGIN = '.\\" Written by tests/tidy/manual.py from --help: do not edit.\n'
 END = '.\\" End of what manual.py writes.\n'
 
 
-def help_of(program, *verb):
-    done = subprocess.run([program, *verb, "--help"], stdout=subprocess.PIPE,
+def help_of(program, *command):
+    done = subprocess.run([program, *command, "--help"], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False)
     if done.returncode != 0:
-        sys.exit("%s --help: exit %d" % (" ".join([program, *verb]), done.returncode))
+        sys.exit("%s --help: exit %d" % (" ".join([program, *command]), done.returncode))
     return done.stdout.decode()
 
 
-def verbs_of(text):
-    """Verbs are the first words of the indented lines of `gmpsim --help`."""
+def commands_of(text):
+    """Commands are the first words of the indented lines of `gmpsim --help`."""
     return re.findall(r"^ {1,4}([a-z][a-z-]+) ", text, re.M)
 
 
@@ -34,7 +34,7 @@ def roff(text):
 
 
 def section(text):
-    """One verb's help as roff: usage, then paragraphs, options, and indented text as it is."""
+    """One command's help as roff: usage, then paragraphs, options, and indented text as it is."""
     lines = text.rstrip("\n").split("\n")
     usage = re.sub(r"^usage: ", "", lines[0])
     out = ['.SS "%s"' % roff(usage)]
@@ -64,13 +64,13 @@ def section(text):
 def generated(program):
     top = help_of(program)
     out, findings = [], []
-    verbs = verbs_of(top)
-    if not verbs:
-        findings.append("no verbs found in gmpsim --help")
-    for verb in verbs:
-        text = help_of(program, verb)
+    commands = commands_of(top)
+    if not commands:
+        findings.append("no commands found in gmpsim --help")
+    for command in commands:
+        text = help_of(program, command)
         if not re.search(r"^Examples?:", text, re.M):
-            findings.append("gmpsim %s --help shows no example" % verb)
+            findings.append("gmpsim %s --help shows no example" % command)
         out += section(text)
     return "\n".join(out) + "\n", findings
 

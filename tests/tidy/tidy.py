@@ -29,7 +29,7 @@ ARROWS = {
     "sim/traced": ["sim/virt", "sim/base"],
     "sim/real": ["sim/base"],
     "sim/stress": ["sim/real", "sim/base"],
-    "sim/explore": ["sim/virt", "sim/base"],
+    "sim/explore": ["sim/virt/costs.h", "sim/base"],
     "program": MODEL_WINDOW + ["sim/base"],
     "scenarios": MODEL_WINDOW + ["sim/base", "program"],
     "run": ["include", "model", "sim/base", "sim/traced", "sim/virt/limits.h", "program",
@@ -295,6 +295,24 @@ def rule_spdx(tree):
             yield "%s:1: no SPDX line" % path
 
 
+def says_what_it_is(text):
+    """Has a comment between the licence and the first declaration."""
+    rest = text.split("\n", 1)[-1]
+    first = re.search(r"^(/\*|(?![#\s]).)", rest, re.M)
+    return bool(first) and first.group(1) == "/*"
+
+
+def rule_head(tree):
+    """A file says what it is for before it begins; a .c may leave that to its header."""
+    for path in tree.sources():
+        if path.startswith(("tests/", "bench/")):
+            continue
+        header = path[:-2] + ".h"
+        heads = [path] + ([header] if header in tree.paths else [])
+        if not any(says_what_it_is(tree.text(p)) for p in heads):
+            yield "%s:1: no word about what it is" % path
+
+
 def rule_determinism(tree):
     """No float, wall clock or random numbers of the C library in model and sim."""
     both = tree.sources("model", (".c", ".h", ".def")) + tree.sources("sim", (".c", ".h", ".def"))
@@ -490,6 +508,9 @@ BAD = [  # rule, path, text, what must be found (None: nothing)
     ("width", "cli/b.c", "\tint x;\n", "tab"),
     ("spdx", "cli/a.c", "int x;\n", "no SPDX line"),
     ("spdx", "cli/b.c", SPDX_C + "int x;\n", None),
+    ("head", "cli/a.c", SPDX_C + '#include "a.h"\nint x;\n', "no word about what it is"),
+    ("head", "cli/b.c", SPDX_C + "/* What it is. */\nint x;\n", None),
+    ("head", "cli/b.h", SPDX_C + "#ifndef B\n#define B\n/* What it is. */\nint x;\n", None),
     ("determinism", "model/a.c", "double x;\n", "floating point"),
     ("determinism", "sim/virt/a.c", "x = time(NULL);\n", "wall clock"),
     ("determinism", "sim/virt/b.c", "x = nanotime(); /* time() rand() */\n", None),

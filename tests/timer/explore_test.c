@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "harness.h"
-#include "sim/explore/search.h"
+#include "tests/explore/search.h"
 
 enum { MS = 3, TIMERS = 3 };
 

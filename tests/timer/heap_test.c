@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "model/model.c"
+#include "run/host.h"
 #include "sim/base/rng.h"
-#include "sim/virt/vm.h"
 
 enum { TIMERS = 200, MOVES = 4000 };
 
@@ -40,19 +40,24 @@ static void world(int release, int procs, uint64_t seed, void (*m0_runs)(void *)
 {
     struct profile f;
     struct failure why = {0};
-    struct vm_opts o = {.seed = seed, .ties = VM_TIES_BY_SEED};
-    struct world_opts w = {.profile = &f, .program = &nothing, .procs = procs};
+    static struct core core;
+    struct host host = host_virt;
+    const struct host_opts o = {.seed = seed,
+                                .ties_by_seed = true,
+                                .throws_end_process = true,
+                                .world = {.profile = &f, .program = &nothing, .procs = procs}};
     CHECK(profile_init(&f, release));
     release_ = release;
     broken = NULL;
     rng_init(&rng, seed, RNG_USER, (uint64_t)release);
-    CHECK(vm_init(&why, &o));
-    void *arg;
-    struct hostm *m0 = CORE.init(&w, &arg);
+    core = CORE;
+    core.run_m0 = m0_runs;
+    core.sighandler = NULL;
+    host.core = &core;
+    CHECK(world_open(&host, &why, &o));
     naive = host_alloc(TIMERS * sizeof *naive, 64);
-    vm_start(m0, m0_runs, arg);
-    enum world_end end = vm_run(UINT64_C(1000) * 1000000000000u);
-    vm_free();
+    enum world_end end = host.run(UINT64_C(1000) * 1000000000000u);
+    host.close();
     if (broken != NULL)
         FAIL_CASE("go1.%d, seed %d: %s", release, (int)seed, broken);
     CHECK_EQ(end, END_STOPPED);

@@ -117,9 +117,9 @@ TEST_CASE(Env, ACallMayAskForTheNextAndThePastIsNow)
 static void poll_ready(void *arg)
 {
     (void)arg;
-    env_ready(5, 1);
-    env_ready(3, 2);
-    env_ready(9, 3);
+    env_ready(5, 1, 1);
+    env_ready(3, 2, 1);
+    env_ready(9, 3, 1);
     o->got = netpoll_wait(0, o->ev, 64);
     o->got2 = netpoll_wait(0, o->ev + 10, 64 - 10);
 }
@@ -141,9 +141,9 @@ TEST_CASE(Netpoll, ReadyDescriptorsComeOnceAndInOrder)
 static void poll_ready_again(void *arg)
 {
     (void)arg;
-    env_ready(5, 1);
+    env_ready(5, 1, 1);
     o->got = netpoll_wait(0, o->ev, 64);
-    env_ready(5, 2);
+    env_ready(5, 2, 1);
     o->got2 = netpoll_wait(0, o->ev + 1, 63);
 }
 
@@ -160,9 +160,9 @@ TEST_CASE(Netpoll, APolledDescriptorMayBecomeReadyAgain)
 static void poll_twice_ready(void *arg)
 {
     (void)arg;
-    env_ready(5, 1);
-    env_ready(6, 1);
-    env_ready(5, 2);
+    env_ready(5, 1, 1);
+    env_ready(6, 1, 1);
+    env_ready(5, 2, 1);
     o->got = netpoll_wait(-1, o->ev, 64);
 }
 
@@ -186,7 +186,7 @@ static void poll_with_little_room(void *arg)
 {
     (void)arg;
     for (int32_t fd = 0; fd < 10; fd++)
-        env_ready(fd, 1);
+        env_ready(fd, 1, 1);
     o->got = netpoll_wait(-1, o->ev, 4);
     o->got2 = netpoll_wait(-1, o->ev + 4, 60);
 }
@@ -227,7 +227,7 @@ TEST_CASE(Netpoll, APollReturnsAtOnceAndAWaitAtItsDeadline)
 static void make_ready(void *arg)
 {
     (void)arg;
-    env_ready(7, 1);
+    env_ready(7, 1, 1);
 }
 
 static void wait_for_env(void *arg)
@@ -329,7 +329,7 @@ static void storm_stealer(void *arg)
 
     (void)arg;
     while (a_load(&o->stage) != 2) {
-        env_ready(1, 1);
+        env_ready(1, 1, 1);
         netpoll_wait(0, ev, 4);
         osyield();
     }

@@ -346,13 +346,13 @@ static int64_t burst_whole(void) { return burst(10 * MS, BURST_WHOLE); }
 
 static int64_t body_off_cpu(void)
 {
-    syscall_body(10 * MS, /*off_cpu*/ true);
+    syscall_body(10 * MS, SYSCALL_SLEEP);
     return 0;
 }
 
 static int64_t body_on_cpu(void)
 {
-    syscall_body(10 * MS, /*off_cpu*/ false);
+    syscall_body(10 * MS, SYSCALL_SPIN);
     return 0;
 }
 

@@ -163,7 +163,7 @@ static void stuck(void *arg)
         case AT_BURST: burst(INT64_C(3600000000000), BURST_WHOLE); break;
         case AT_USLEEP: host_usleep(1000000000); break;
         case AT_POLL: netpoll_wait(-1, w->ev, 4); break;
-        case AT_SYSCALL: syscall_body(INT64_C(3600000000000), /*off_cpu*/ true); break;
+        case AT_SYSCALL: syscall_body(INT64_C(3600000000000), SYSCALL_SLEEP); break;
         case AT_TIMED_FUTEX: futexsleep(&w->never, 0, INT64_C(3600000000000)); break;
         default: break;
         }

@@ -6,7 +6,7 @@
 #include "model.c"
 
 #include "harness.h"
-#include "sim/virt/vm.h"
+#include "run/host.h"
 
 enum { PROCS = 8 };
 
@@ -23,28 +23,31 @@ static void begin(void (*fn)(void *))
 {
     static const struct program empty;
     static struct profile latest;
-    struct vm_opts opts = {0};
+    static struct core core;
     struct failure f = {0};
-    struct hostm *hm;
-    void *arg;
+    struct host host = host_virt;
 
-    vm_free();
-    if (!vm_init(&f, &opts))
-        FAIL_CASE("%s", f.text);
+    core = CORE;
+    core.run_m0 = fn;
+    core.sighandler = NULL;
+    host.core = &core;
+    host.close();
     CHECK(profile_init(&latest, PROFILE_LATEST));
+    if (!world_open(
+            &host, &f,
+            &(struct host_opts){.throws_end_process = true,
+                                .world = {.profile = &latest, .program = &empty, .procs = PROCS}}))
+        FAIL_CASE("%s", f.text);
     b = host_alloc(sizeof *b, 64);
-    hm = core_virt.init(&(struct world_opts){.profile = &latest, .program = &empty, .procs = PROCS},
-                        &arg);
-    vm_start(hm, fn, arg);
 }
 
 static uint64_t end(void)
 {
     uint64_t took;
 
-    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
+    CHECK_EQ(host_virt.run(UINT64_MAX), END_IDLE);
     took = b->took / 1000;
-    vm_free();
+    host_virt.close();
     return took;
 }
 

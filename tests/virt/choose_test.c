@@ -218,14 +218,15 @@ TEST_CASE(Choose, AFaultEndsASleepForNoReason)
     struct strategy_random random;
     struct vm_opts o = {.faults = true};
     uint32_t early = 0;
-    enum { RUNS = 50 };
+    enum { RUNS = 200 };
 
     strategy_random_init(&random, 5, UINT64_MAX);
     random.s.wants_time = true;
     for (int i = 0; i < RUNS; i++)
         early += run(sleep_once, &random.s, o).order;
-    CHECK_GT(early, RUNS * 3 / 8); /* a quarter of all sleeps is expected */
-    CHECK_LT(early, RUNS * 9 / 8);
+    /* Three sleeps a run, of which one of FAULT_ONE_IN is expected to end early. */
+    CHECK_GT(early, RUNS * 3 / FAULT_ONE_IN / 2);
+    CHECK_LT(early, RUNS * 3 / FAULT_ONE_IN * 3 / 2);
     CHECK_EQ(run(sleep_once, NULL, o).order, 0);
     CHECK_EQ(run(sleep_once, strategy_time(), o).order, 0);
     world_end();

@@ -3,6 +3,8 @@
  * Method: a table of distinct prices; the clock before and after one verb. */
 #include "virt_world.h"
 
+#include <string.h>
+
 struct line {
     _Alignas(64) ATOMIC(uint64_t) word;
     ATOMIC(uint64_t) neighbour;
@@ -161,9 +163,9 @@ static void each_other(void *arg)
     NEXT;
     futexsleep(key, 1, -1); /* does not sleep: *key is 0 */
     NEXT;
-    syscall_body(5000, /*off_cpu*/ false);
+    syscall_body(5000, SYSCALL_SPIN);
     NEXT;
-    syscall_body(5000, /*off_cpu*/ true);
+    syscall_body(5000, SYSCALL_SLEEP);
     NEXT;
     host_usleep(7);
     NEXT;
@@ -328,34 +330,56 @@ TEST_CASE(Costs, ACpuThatWasBusyUntilJustNowWakesFast)
     CHECK_EQ(at[0] - at[1], 50000000);
 }
 
-static uint64_t noisy_run(uint64_t seed, uint64_t *low, uint64_t *high)
+/* A thousand wakes whose latency is 1 us in the middle, half at least and four times at most. */
+static uint64_t noisy_run(uint64_t seed, uint32_t permille, uint64_t sorted[64])
 {
+    static const uint32_t factors[NOISE_QUANTILES] = {500,  500,  500,  600,  800, 1000,
+                                                      1200, 2000, 3000, 4000, 4000};
     struct fingerprint fp;
 
     world_free_costs();
     world_costs.kind[COST_wake_latency] = 1000000;
-    world_begin(&(struct vm_opts){.seed = seed, .noise_permille = 200}, 0);
+    memcpy(world_costs.noise[NOISE_wake_latency], factors, sizeof factors);
+    world_begin(&(struct vm_opts){.seed = seed, .noise_permille = permille}, 0);
     world_thread(many_sleeps, NULL);
     CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
     world_end();
     fp_init(&fp);
-    *low = *high = took[0];
-    for (int i = 0; i < 64; i++) {
-        *low = took[i] < *low ? took[i] : *low;
-        *high = took[i] > *high ? took[i] : *high;
+    for (int i = 0; i < 64; i++)
         fp_mix(&fp, took[i]);
+    for (int i = 0; i < 64; i++) {
+        int at = i;
+        for (; at > 0 && sorted[at - 1] > took[i]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = took[i];
     }
     return fp_value(&fp);
 }
 
-TEST_CASE(Costs, NoiseStaysInItsShareAndFollowsTheSeed)
+TEST_CASE(Costs, NoiseHasTheTablesQuantilesAndFollowsTheSeed)
 {
-    uint64_t low, high, other_low, other_high, one = noisy_run(1, &low, &high);
+    uint64_t v[64], other[64], one = noisy_run(1, 1000, v);
 
-    CHECK_EQ(noisy_run(1, &other_low, &other_high), one);
-    CHECK_NE(noisy_run(2, &other_low, &other_high), one);
-    CHECK_GE(low, 800000);
-    CHECK_LE(high, 1200000);
-    CHECK_LT(low, 900000);
-    CHECK_GT(high, 1100000);
+    CHECK_EQ(noisy_run(1, 1000, other), one);
+    CHECK_NE(noisy_run(2, 1000, other), one);
+    CHECK_GE(v[0], 500000);
+    CHECK_LE(v[63], 4000000);
+    CHECK_GT(v[32], 850000); /* 64 draws: the median is near the middle */
+    CHECK_LT(v[32], 1150000);
+    CHECK_LT(v[6], 750000);
+    CHECK_GT(v[57], 1300000);
+    CHECK_GT(v[62], 2000000);
+}
+
+TEST_CASE(Costs, AShareOfTheNoiseIsThatMuchFromTheMedian)
+{
+    uint64_t v[64], all[64];
+
+    noisy_run(3, 1000, all);
+    noisy_run(3, 250, v);
+    for (int i = 0; i < 64; i++)
+        CHECK_EQ(v[i], (3 * 1000000 + all[i]) / 4);
+    CHECK_EQ(noisy_run(3, 0, v), noisy_run(4, 0, all)); /* none: no seed, no noise */
+    CHECK_EQ(v[0], 1000000);
+    CHECK_EQ(v[63], 1000000);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Goal: worlds begin, end, are saved and restored as vm.h says; limits are messages; nothing calls
- * malloc while a world runs. Method: a world with a bit of everything, compared with itself after
- * saving, restoring, and doing it all again. */
+/* Goal: worlds begin and end as vm.h says; limits are messages; nothing calls malloc while a world
+ * runs. Method: a world with a bit of everything, compared with itself when it is made again. */
 #include "virt_world.h"
 
 #include <stdlib.h>
@@ -29,7 +28,7 @@ static void arrival(void *arg)
 {
     uint32_t n = (uint32_t)(uintptr_t)arg;
 
-    env_ready((int32_t)(n % FDS), 1 + n % 3);
+    env_ready((int32_t)(n % FDS), 1 + n % 3, 1);
     emit(EV_NETPOLL_READY, 0, n, n % FDS, 0);
     if (n < 300)
         env_at(host_now() + 40000 + n * 7, arrival, (void *)(uintptr_t)(n + 1));
@@ -79,7 +78,7 @@ static void play(void *arg)
         if (p->rounds % 64 == 9)
             newosproc(hm, child, p);
         if (p->rounds % 7 == 2)
-            syscall_body(1500, p->rounds % 2);
+            syscall_body(1500, p->rounds % 2 ? SYSCALL_SLEEP : SYSCALL_SPIN);
         if (p->rounds % 11 == 3)
             host_usleep(3);
         emit(EV_MARK, p->id, p->sum, p->rounds, 0);
@@ -143,38 +142,6 @@ TEST_CASE(Life, TheSameWorldTwiceIsTheSame)
         mix_begin(kinds[k]);
         CHECK_EQ(result(vm_run(UINT64_MAX)), seen[k]);
     }
-    world_end();
-}
-
-/* ---- saving ---- */
-
-TEST_CASE(Life, RestoringAndRunningAgainIsTheSameRun)
-{
-    static struct vm_saved saved;
-    struct failure f = {0};
-    uint64_t want, end;
-
-    if (!coro_can_checkpoint())
-        SKIP_CASE("stacks cannot be copied in this build");
-    for (int k = 0; k < KINDS; k++) {
-        mix_begin(kinds[k]);
-        want = result(vm_run(UINT64_MAX));
-        end = world_stats().now_ps;
-        for (uint64_t part = 0; part < 8; part++) {
-            mix_begin(kinds[k]);
-            if (part)
-                CHECK_EQ(vm_run(end / 8 * part), END_TIME);
-            CHECK(vm_save(&saved, &f));
-            CHECK_EQ(result(vm_run(UINT64_MAX)), want);
-            vm_restore(&saved);
-            CHECK_EQ(result(vm_run(UINT64_MAX)), want);
-            vm_restore(&saved);
-            CHECK_EQ(vm_run(end / 8 * part + end / 9), END_TIME);
-            CHECK_EQ(result(vm_run(UINT64_MAX)), want);
-            CHECK_GT(vm_saved_size(&saved), 0);
-        }
-    }
-    vm_saved_release(&saved);
     world_end();
 }
 

@@ -33,6 +33,7 @@ TEST_CASE(Tables, TheReferenceTableIsTheBuiltInOne)
         CHECK_EQ(table.costs.kind[i], costs_builtin.kind[i]);
     for (int i = 0; i < W_COUNT; i++)
         CHECK_EQ(table.costs.work[i], costs_builtin.work[i]);
+    CHECK_MEM(table.costs.noise, costs_builtin.noise, sizeof costs_builtin.noise);
 }
 
 TEST_CASE(Tables, TheMeasuredTableIsValid)
@@ -215,4 +216,38 @@ TEST_CASE(Tables, DamagedTablesAreAnswered)
         copy[i] = "\"{}[]:,\\x0-\n"[i % 12];
         (void)costs_parse(NULL, "t.json", copy, size, &table);
     }
+}
+
+/* ---- noise ---- */
+
+#define NOISE(entry) HEAD ",\n \"noise\": {\n  " entry "}}"
+#define TEN          "1, 2, 3, 4, 5, 6, 7, 8, 9, 9"
+
+TEST_CASE(Tables, NoiseIsElevenQuantiles)
+{
+    CHECK(parse(NOISE("\"boot\": {\"ps\": [" TEN ", 4000000000], \"source\": \"x\"},\n"
+                      "\"wake_latency\": {\"source\": \"]\", \"permille\": [ 0, " TEN " ]}")));
+    CHECK_EQ(table.costs.noise[NOISE_boot][0], 1);
+    CHECK_EQ(table.costs.noise[NOISE_boot][10], 4000000000);
+    CHECK_EQ(table.costs.noise[NOISE_wake_latency][0], 0);
+    CHECK_EQ(table.costs.noise[NOISE_wake_latency][10], 9);
+    CHECK_MEM(table.costs.noise[NOISE_stall], costs_builtin.noise[NOISE_stall],
+              sizeof costs_builtin.noise[0]); /* what is not there is the built-in one's */
+}
+
+TEST_CASE(Tables, NoiseThatIsNoneIsRefused)
+{
+    refused(NOISE("\"boot\": {\"ps\": [" TEN "], \"source\": \"x\"}"),
+            "t.json:3:18: ps: want eleven numbers: 0, 1, 5, 10, 25, 50, 75, 90, 95, 99 and 100 %");
+    refused(NOISE("\"boot\": {\"ps\": [" TEN ", 8], \"source\": \"x\"}"),
+            "t.json:3:49: ps: a quantile is not below the one before");
+    refused(NOISE("\"boot\": {\"ps\": [" TEN ", \"9\"], \"source\": \"x\"}"),
+            "t.json:3:49: ps: want a whole number of picoseconds");
+    refused(NOISE("\"boot\": {\"permille\": [" TEN ", 9], \"source\": \"x\"}"),
+            "t.json:3:12: unknown key \"permille\"");
+    refused(NOISE("\"boot\": {\"ps\": [" TEN ", 9]}"), "t.json:3:3: boot: its source is missing");
+    refused(NOISE("\"boot\": {\"source\": \"x\"}"), "t.json:3:3: \"ps\" is missing here");
+    refused(NOISE("\"boot\": 7"), "t.json:3:11: boot: want an object with numbers and a source");
+    refused(NOISE("\"rain\": {}"), "t.json:3:3: unknown name \"rain\"");
+    refused(HEAD ",\n\"noise\": []}", "t.json:2:10: noise: want an object");
 }

@@ -21,6 +21,7 @@ TYPES = re.compile(r"^(?:u?int\d+_t|u?intptr_t|size_t|struct|enum|union|const|vo
 PRECEDENCE = {"||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7,
               ">=": 7, "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10}
 ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
+WIDE = {"UINT64_C": "ull", "INT64_C": "ll"}
 OPAQUE = {"sizeof", "_Alignof", "offsetof", "__typeof__", "__builtin_prefetch", "assert"}
 
 
@@ -406,6 +407,11 @@ class Reader:
     def postfix(self, node):
         while True:
             if self.peek() == "(":
+                if node.kind == "id" and node.op in WIDE and self.kind(1) == "num":
+                    digits, suffix = self.peek(1), WIDE[node.op]
+                    self.skip_balanced()
+                    node = Node("num", node.start, self.end(), digits + suffix)
+                    continue
                 if node.kind == "id" and node.op in OPAQUE:
                     self.skip_balanced()
                     node = Node("opaque", node.start, self.end(), node.op)

@@ -257,10 +257,12 @@ def write(files, mutants, out):
         elif own:
             text = render(text, own, numbers)
         if name == "profile.c":
-            text = text.replace("const struct profile_rule *r = &profile_rules[i];\n        put(",
-                                "struct profile_rule rule = profile_rules[i];\n"
-                                "        const struct profile_rule *r = &rule;\n"
-                                '#include "profile_wrong.inc"\n        put(', 1)
+            text = re.sub(r"const struct profile_rule \*r = &profile_rules\[i\];"
+                          r"(\s+(?:\{ if \(!WRONG\(\d+\)\) \{ )*put\()",
+                          "struct profile_rule rule = profile_rules[i];\n"
+                          "        const struct profile_rule *r = &rule;\n"
+                          '#include "profile_wrong.inc"\n'
+                          r"\1", text, count=1)
             assert "profile_wrong.inc" in text
         with open(os.path.join(target, name), "w", encoding="utf-8") as f:
             f.write(text)

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random scenarios, simulated and in real Go: both have to print the same.
 
-usage: differ.py GMPSIM [SEED] [-n COUNT] [--shrink] [--file SCENARIO]
+usage: differ.py GMPSIM [SEED] [-n COUNT] [--gc] [--shrink] [--file SCENARIO]
 
 Makes COUNT scenarios (programs.py) from SEED on, writes each as a Go program
 (gmpsim scenarios gen-go), builds all as one executable and runs each with
 GOMAXPROCS=1. A program whose runs differ among themselves, as they may where timers
-and the load of the machine decide, says nothing and is not compared.
+and the load of the machine decide, says nothing and is not compared. With --gc programs collect;
+one of these that differs is run again, alone and often, before it counts.
 
 Go is the one that GO names, else the newest of PATH and of the usual places Debian
 and golang.org install to. GOCACHE may name a directory for compiled packages.
@@ -31,7 +32,7 @@ import programs
 import shrink
 
 PRELUDE = "// ---- what the program"  # where gen-go's own functions begin
-RUNS, RUNS_OF_A_DIFFERENCE = 5, 20
+RUNS, RUNS_OF_A_DIFFERENCE, RUNS_ALONE = 5, 20, 200
 RUN_SECONDS = 10
 OUTPUT_SIZE = 1 << 20
 
@@ -292,7 +293,22 @@ def show_small(differ, scenario):
     print("---- real Go\n%s---- simulated\n%s" % (real, simulated), flush=True)
 
 
-def run(differ, scenarios, seeds, small):
+def stays(differ, scenario):
+    """Does it differ when it is the only program, and is real Go always the same then?"""
+    differ.build([scenario])
+    return differ.compare(0, RUNS_ALONE)[0] == "differs"
+
+
+def again(differ, scenarios, found):
+    """Programs that collect: how long marking takes depends on what else is in the executable."""
+    first, found["differs"] = found["differs"], []
+    for i in first:
+        what = "differs" if stays(differ, shrink.rename(scenarios[i], 0)) else "unstable"
+        print("the %s of them alone: %s" % (i + 1, what))
+        found[what].append(i)
+
+
+def run(differ, scenarios, seeds, small, gc):
     differ.build(scenarios)
     found = {"same": [], "unstable": [], "differs": []}
     lines = 0
@@ -303,6 +319,8 @@ def run(differ, scenarios, seeds, small):
             show(differ, seed, real, simulated)
         elif what == "same":
             lines += real.count("\n")
+    if gc:
+        again(differ, scenarios, found)
     print("%s: %d programs agree (%d lines), %d unstable, %d differ"
           % (differ.profile, len(found["same"]), lines, len(found["unstable"]),
              len(found["differs"])), flush=True)
@@ -320,6 +338,7 @@ def main():
     ap.add_argument("seed", type=int, nargs="?", default=1)
     ap.add_argument("-n", type=int, default=40, help="how many programs")
     ap.add_argument("--shrink", action="store_true", help="make those that differ small")
+    ap.add_argument("--gc", action="store_true", help="programs that collect")
     ap.add_argument("--file", help="a scenario of yours instead")
     a = ap.parse_args()
     release, go = find_go()
@@ -333,10 +352,10 @@ def main():
             scenarios = [shrink.rename(json.loads(pathlib.Path(a.file).read_text()), 0)]
         else:
             seeds = range(a.seed, a.seed + a.n)
-            scenarios = [programs.scenario(seed, differ.minor, "s%d_" % i)
+            scenarios = [programs.scenario(seed, differ.minor, "s%d_" % i, a.gc)
                          for i, seed in enumerate(seeds)]
         try:
-            return run(differ, scenarios, seeds, a.shrink)
+            return run(differ, scenarios, seeds, a.shrink, a.gc)
         except Broken as e:
             print(e)
             return 2

@@ -3,7 +3,9 @@
 
 A program may deadlock, panic or leak: that is compared too. Left out is what real Go
 decides by the speed of the machine, or what gen-go only imitates:
-- gc: what runs during a collection depends on how long marking takes;
+- gc, unless asked for: which of those that can run do so before the collection is over depends on
+  how long marking takes, and so does whether a fractional worker (a quarter of one P) has had its
+  share. Who waits meanwhile, and what comes afterwards, does not: most such programs are stable;
 - system calls: whether one lasts until the P is retaken;
 - after: gen-go's channel of values is filled by a goroutine; a timer's own channel is not.
 Instants of one program are sums of different powers of two of 6 ms, never close together.
@@ -12,13 +14,13 @@ import random
 
 
 class Gen:
-    def __init__(self, seed, release, prefix="a"):
+    def __init__(self, seed, release, prefix="a", gc=False):
         self.r = random.Random(seed)
         self.seed, self.release, self.px = seed, release, prefix
         self.site = self.sleeps = self.names = 0
         self.funcs, self.todo, self.objects, self.scopes = {}, [], {}, [[]]
         self.threads = self.blocks = 0
-        self.big = False
+        self.big, self.gc, self.collects = False, gc, False
 
     def ob(self, name):
         return self.px + name
@@ -164,6 +166,13 @@ class Gen:
     def s_sleep(self, d):
         if self.can_sleep():
             return [{"sleep": self.sleep()}, self.print()]
+
+    def s_gc(self, d):
+        """Not beside hundreds that can run: some of them do before it is over."""
+        if self.big:
+            return None
+        self.collects = True
+        return [self.print(), {"gc": True}, self.print()]
 
     def s_procs(self, d):
         x = self.define()
@@ -396,7 +405,7 @@ class Gen:
 
     def s_many(self, d):
         """More goroutines than the ring holds."""
-        if self.big:
+        if self.big or self.collects:
             return None
         self.big = True
         n = self.r.choice([70, 130, 255, 256, 257, 258, 300, 400])
@@ -438,6 +447,8 @@ class Gen:
             (w(1, 2), S.s_var), (w(.7, 1.5), S.s_sleep), (.2, S.s_procs),
             (w(.2, .6), S.s_goexit), (w(.1, .4), S.s_panic), (w(.1, .3), S.s_return),
             (w(0, .5), S.s_thread), (w(.5, 1.2), S.s_timer)]
+        if self.gc:
+            self.leafs.append((4, S.s_gc))
         self.nests = [
             (7, S.s_go), (w(.5, 1), S.s_call), (1, S.s_if), (1.5, S.s_loop), (w(1, 3), S.s_lock),
             (w(1, 3), S.s_rlock), (w(.5, 1), S.s_condloop), (w(2, 4), S.s_select),
@@ -471,5 +482,5 @@ class Gen:
                 "objects": self.objects, "funcs": self.funcs, "main": main}
 
 
-def scenario(seed, release, prefix="a"):
-    return Gen(seed, release, prefix).make()
+def scenario(seed, release, prefix="a", gc=False):
+    return Gen(seed, release, prefix, gc).make()

@@ -19,7 +19,7 @@ static void edge_note(const char *what, uint64_t from, uint64_t to);
 
 #include "asm.h"
 #include "harness.h"
-#include "sim/virt/vm.h"
+#include "run/host.h"
 
 enum { US = 1000, MS = 1000000, SCAN = 12, STATES = 24 };
 
@@ -153,15 +153,15 @@ static void run(int release, uint64_t seed)
 {
     static struct profile profile;
     struct failure f = {0};
-    struct vm_opts vo = {.seed = seed, .sighandler = core_edges.sighandler};
-    void *arg;
+    struct host host = host_virt;
+    host.core = &core_edges;
     CHECK(profile_init(&profile, release));
-    CHECK(vm_init(&f, &vo));
-    struct world_opts wo = {.profile = &profile, .program = as_done(&a), .procs = 3};
-    struct hostm *m0 = core_edges.init(&wo, &arg);
-    vm_start(m0, core_edges.run_m0, arg);
-    CHECK_EQ(vm_run(UINT64_MAX), END_STOPPED);
-    vm_free();
+    const struct host_opts o = {.seed = seed,
+                                .throws_end_process = true,
+                                .world = {.profile = &profile, .program = as_done(&a), .procs = 3}};
+    CHECK(world_open(&host, &f, &o));
+    CHECK_EQ(host.run(UINT64_MAX), END_STOPPED);
+    host.close();
 }
 
 TEST_CASE(Edges, AStatusChangesAsInGoAndInAllTheseWays)

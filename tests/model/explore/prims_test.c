@@ -8,7 +8,7 @@
 
 static struct as a;
 
-static void explore(const char *out)
+static void explore_runs(const char *out, uint64_t runs)
 {
     static const int releases[] = {13, 19, 23, 24, 26, 27};
     for (size_t i = 0; i < sizeof releases / sizeof *releases; i++)
@@ -18,9 +18,11 @@ static void explore(const char *out)
                                                    .procs = procs,
                                                    .memory = (enum mm_kind)memory,
                                                    .seed = (uint64_t)(procs * 100 + releases[i]),
-                                                   .runs = 40,
+                                                   .runs = runs,
                                                    .out = out});
 }
+
+static void explore(const char *out) { explore_runs(out, 40); }
 
 /* main waits for all, prints the variable */
 static int wg, sum;
@@ -393,7 +395,7 @@ TEST_CASE(ExploreChan, AValueComesBeforeTheClose)
     as_send(&a, ch, 0);
     as_obj(&a, OP_CLOSE, ch);
     main_end();
-    explore("7");
+    explore_runs("7", 150); /* both have to come between two loads */
 }
 
 /* Two finalizers and two cleanups, found by one collection: each runs, once, whoever looks for it.

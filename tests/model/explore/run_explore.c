@@ -5,34 +5,12 @@
 #include <string.h>
 
 #include "harness.h"
-#include "sim/base/fail.h"
+#include "run/host.h"
 #include "sim/explore/explore.h"
 
 static struct as_result run;
-static const struct profile *profile;
-static const struct program *program;
-static int32_t procs;
-
-static void take_print(void *arg, const char *text, size_t size)
-{
-    struct as_result *r = arg;
-    if (size > sizeof r->out - 1 - r->nout)
-        size = sizeof r->out - 1 - r->nout;
-    memcpy(r->out + r->nout, text, size);
-    r->nout += size;
-    r->out[r->nout] = 0;
-}
-
-static void build(void)
-{
-    struct world_opts wo = {
-        .profile = profile, .program = program, .procs = procs, .print = take_print, .arg = &run};
-    void *arg;
-    run.nout = 0;
-    run.out[0] = 0;
-    struct hostm *m0 = core_explore.init(&wo, &arg);
-    ex_start(m0, core_explore.run_m0, arg);
-}
+static struct profile prof;
+static struct strategy_random random_;
 
 static void set(struct profile *p, const char *rule, int64_t value)
 {
@@ -50,8 +28,6 @@ static void check_run(const struct as_explore *e, uint64_t number, enum world_en
                   (unsigned long long)e->seed, world_end_name(why), ex_text(), run.out);
 }
 
-static struct profile prof;
-
 static struct {
     bool wanted, done;
     enum core_plant what;
@@ -65,7 +41,8 @@ static const char *look(bool quiet)
     return core_explore.check(quiet);
 }
 
-static void explore_begin(struct as *a, const struct as_explore *e, struct strategy_random *random)
+/* The first of the runs stands ready. */
+static void explore_begin(struct as *a, const struct as_explore *e)
 {
     static const enum cost_port ports[MM_KINDS] = {[MM_SC] = PORT_AMD64,
                                                    [MM_TSO] = PORT_AMD64,
@@ -75,73 +52,79 @@ static void explore_begin(struct as *a, const struct as_explore *e, struct strat
     set(&prof, "sysmon", 0);
     set(&prof, "ring_len", 4);
     set(&prof, "sema_roots", 3);
-    profile = &prof;
-    program = as_done(a);
-    procs = e->procs;
     struct failure f = {0};
-    struct ex_opts o = {.memory = e->memory,
-                        .port = ports[e->memory],
-                        .seed = 1,
-                        .steps_max = 200000,
-                        .ncpu = 4,
-                        .sighandler = core_explore.sighandler,
-                        .check = look};
-    strategy_random_init(random, e->seed, e->runs);
-    if (!ex_init(&f, &o))
-        FAIL_CASE("ex_init: %s", f.text);
+    const struct ex_opts eo = {
+        .memory = e->memory, .port = ports[e->memory], .steps_max = 200000, .check = look};
+    const struct host_explore explore = {.strategy = &random_.s, .opts = &eo};
+    const struct host_opts o = {.seed = 1,
+                                .cpus = 4,
+                                .explore = &explore,
+                                .world = {.profile = &prof,
+                                          .program = as_done(a),
+                                          .procs = e->procs,
+                                          .print = as_take_print,
+                                          .arg = &run}};
+    strategy_random_init(&random_, e->seed, e->runs);
+    if (!world_open(&host_explore, &f, &o))
+        FAIL_CASE("%s", f.text);
+}
+
+static enum world_end run_one(void)
+{
+    run.nout = 0;
+    run.out[0] = 0;
+    return host_explore.run(UINT64_MAX);
 }
 
 void as_explore(struct as *a, struct as_explore e)
 {
-    struct strategy_random random;
     uint64_t cut = 0, n = 0;
-    explore_begin(a, &e, &random);
-    for (; ex_begin(&random.s); n++) {
-        build();
-        enum world_end why = ex_run();
+    explore_begin(a, &e);
+    do {
+        enum world_end why = run_one();
         cut += why == END_LIMIT;
-        check_run(&e, n, why);
-        ex_end();
-    }
-    ex_free();
+        check_run(&e, n++, why);
+    } while (world_again(&random_.s));
+    host_explore.close();
     CHECK_EQ(n, e.runs);
     CHECK_LE(cut * 10, n); /* else the budget tests nothing */
 }
 
 uint64_t as_explore_findings(struct as *a, struct as_explore e)
 {
-    struct strategy_random random;
     uint64_t found = 0;
-    explore_begin(a, &e, &random);
-    while (ex_begin(&random.s)) {
-        build();
-        found += ex_run() == END_FINDING;
-        ex_end();
-    }
-    ex_free();
+    explore_begin(a, &e);
+    do
+        found += run_one() == END_FINDING;
+    while (world_again(&random_.s));
+    host_explore.close();
     return found;
+}
+
+/* How the run ends in which the plant is tried from this point on. */
+static enum world_end run_planted(uint64_t after)
+{
+    planted.done = false;
+    planted.after = after;
+    return run_one();
 }
 
 uint64_t as_explore_plant(struct as *a, struct as_explore e, enum core_plant what,
                           const char *words)
 {
-    struct strategy_random random;
-    uint64_t found = 0;
-    explore_begin(a, &e, &random);
+    uint64_t found = 0, n = 0;
     planted.wanted = true;
     planted.what = what;
-    for (uint64_t n = 0; ex_begin(&random.s); n++) {
-        planted.done = false;
-        planted.after = 500 + n * 23;
-        build();
-        enum world_end why = ex_run();
+    explore_begin(a, &e);
+    do {
+        enum world_end why = run_planted(500 + n * 23);
         if (planted.done && (why != END_THROWN || strstr(ex_text(), words) == NULL))
             FAIL_CASE("go1.%d, %s, plant %d, run %llu: %s: %s", e.release, mm_kind_name(e.memory),
                       (int)what, (unsigned long long)n, world_end_name(why), ex_text());
         found += planted.done;
-        ex_end();
-    }
+        n++;
+    } while (world_again(&random_.s));
     planted.wanted = false;
-    ex_free();
+    host_explore.close();
     return found;
 }

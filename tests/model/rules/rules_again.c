@@ -83,7 +83,7 @@ static void stops_following(struct m *mp)
 TEST_CASE(Rules, WhoSetsGOMAXPROCSFollowsTheQuotaNoMore)
 {
     for (int release = 25; release <= 27; release++)
-        world(release, 2, &(struct vm_opts){.cpus = 8}, stops_following);
+        world(release, 2, &(struct host_opts){.cpus = 8}, stops_following);
 }
 
 /* ---- extra Ms ---- */
@@ -127,9 +127,9 @@ static void one_too_many(struct m *mp)
 TEST_CASE(Rules, AnExtraMIsCountedWhileItIsMade)
 {
     for (int release = 13; release <= 27; release++) {
-        CHECK_EQ(world_until(UINT64_MAX, release, PROCS, &(struct vm_opts){0}, one_too_many),
+        CHECK_EQ(world_until(UINT64_MAX, release, PROCS, &(struct host_opts){0}, one_too_many),
                  END_FINDING);
-        vm_free();
+        host_virt.close();
     }
 }
 
@@ -321,23 +321,6 @@ static void moves_timers(struct m *mp)
 
 TEST_CASE(Rules, TheTimersOfAPThatGoesArrive) { each_release(moves_timers); }
 
-static void survives_once(struct m *mp)
-{
-    struct pool *o = pool_make();
-    int64_t v;
-    (void)mp;
-    pool_put(o, 7);
-    poolCleanup();
-    CHECK(pool_get(o, &v));
-    CHECK_EQ(v, 7);
-    pool_put(o, 7);
-    poolCleanup();
-    poolCleanup();
-    CHECK(!pool_get(o, &v));
-}
-
-TEST_CASE(Rules, WhatAPoolKeepsSurvivesOneCollection) { each_release(survives_once); }
-
 /* ---- the reader of a trace ---- */
 
 /* With so many full buffers and such marks, does the scheduler find a reader that waits? To 1.21
@@ -396,5 +379,5 @@ static void parks_reader(struct m *mp)
 TEST_CASE(Rules, TheReaderOfATraceLooksOnceMoreBeforeItSleeps)
 {
     for (int release = 20; release <= 27; release++) /* before, it shows itself under the lock */
-        world(release, PROCS, &(struct vm_opts){0}, parks_reader);
+        world(release, PROCS, &(struct host_opts){0}, parks_reader);
 }

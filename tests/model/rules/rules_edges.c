@@ -56,7 +56,7 @@ static void retakes_tick(struct m *mp)
 TEST_CASE(Rules, ARetakenPCountsTheCallAsOver)
 {
     for (int release = 13; release <= 25; release++)
-        world(release, PROCS, &(struct vm_opts){0}, retakes_tick);
+        world(release, PROCS, &(struct host_opts){0}, retakes_tick);
 }
 
 static void blocks_ticks(struct m *mp)
@@ -139,7 +139,7 @@ static void rechecks_a_batch(struct m *mp)
 TEST_CASE(Rules, ARecheckTakesTheShareOfAP)
 {
     for (int release = 22; release <= 27; release++)
-        world(release, PROCS, &(struct vm_opts){0}, rechecks_a_batch);
+        world(release, PROCS, &(struct host_opts){0}, rechecks_a_batch);
 }
 
 /* ---- is everybody dead? ---- */
@@ -168,10 +168,10 @@ static void counts_m0(struct m *mp)
 TEST_CASE(Rules, AnExtraMIsNobodyWhoCouldRun)
 {
     for (int release = 13; release <= 27; release++) {
-        CHECK_EQ(world_until(UINT64_MAX, release, PROCS, &(struct vm_opts){0}, counts_extra),
+        CHECK_EQ(world_until(UINT64_MAX, release, PROCS, &(struct host_opts){0}, counts_extra),
                  END_FINDING);
-        vm_free();
-        world(release, PROCS, &(struct vm_opts){0}, counts_m0);
+        host_virt.close();
+        world(release, PROCS, &(struct host_opts){0}, counts_m0);
     }
 }
 

@@ -189,7 +189,7 @@ TEST_CASE(Rules, AMutexSpinsWhileOthersRun)
 {
     each_release(spins_on_mutex);
     for (int release = 13; release <= 27; release++)
-        world(release, 4, &(struct vm_opts){.cpus = 1}, never_spins);
+        world(release, 4, &(struct host_opts){.cpus = 1}, never_spins);
 }
 
 static void tries_locks(struct m *mp)
@@ -344,7 +344,7 @@ static void binds_workers(struct m *mp)
 TEST_CASE(Rules, AWorkerOfAPRunsThereAlone)
 {
     for (int release = 13; release <= 15; release++)
-        world(release, PROCS, &(struct vm_opts){0}, binds_workers);
+        world(release, PROCS, &(struct host_opts){0}, binds_workers);
 }
 
 static uint32_t status_inside;
@@ -402,10 +402,11 @@ static void returns_to_a_held_bit(struct m *mp)
 TEST_CASE(Rules, TheTickComesBeforeRunning)
 {
     for (int release = 13; release <= 27; release++) {
-        CHECK_EQ(world_until(10000000, release, PROCS, &(struct vm_opts){0}, returns_to_a_held_bit),
-                 END_TIME);
+        CHECK_EQ(
+            world_until(10000000, release, PROCS, &(struct host_opts){0}, returns_to_a_held_bit),
+            END_TIME);
         CHECK_EQ(a_peek(&rt->allp[0]->syscalltick), release <= 25); /* then: running, P, tick */
-        vm_free();
+        host_virt.close();
     }
 }
 
@@ -700,7 +701,7 @@ static void finalizer_comes_first(struct m *mp)
 TEST_CASE(Rules, TheFinalizerGoroutineComesFirst)
 {
     for (int release = 13; release <= 27; release++)
-        world(release, 1, &(struct vm_opts){0}, finalizer_comes_first);
+        world(release, 1, &(struct host_opts){0}, finalizer_comes_first);
 }
 
 static struct cleanupBlock *filled(struct cleanupQueue *q, uint32_t n)
@@ -772,7 +773,7 @@ static void wakes_cleaners(struct m *mp)
 TEST_CASE(Rules, CleanupGoroutinesAreWokenByTheBlock)
 {
     for (int release = 25; release <= 27; release++)
-        world(release, PROCS, &(struct vm_opts){0}, wakes_cleaners);
+        world(release, PROCS, &(struct host_opts){0}, wakes_cleaners);
 }
 
 /* ---- who may not run ---- */
@@ -846,7 +847,7 @@ static void asks_quota(struct m *mp)
 
 static int32_t quota(int release, int32_t cpus, int64_t quota_us)
 {
-    world(release, 1, &(struct vm_opts){.cpus = cpus, .quota_us = quota_us}, asks_quota);
+    world(release, 1, &(struct host_opts){.cpus = cpus, .quota_us = quota_us}, asks_quota);
     return default_procs;
 }
 
@@ -888,10 +889,10 @@ static void no_timer_is_due_at_0(struct m *mp)
 TEST_CASE(Rules, ATimerWithoutATimeIsCorruption)
 {
     for (int release = 14; release <= 27; release++) {
-        CHECK_EQ(world_until(UINT64_MAX, release, PROCS, &(struct vm_opts){.catch_throws = true},
-                             no_timer_is_due_at_0),
-                 END_THROWN);
-        CHECK_HAS(vm_verdict()->text, "timer data corruption");
+        CHECK_EQ(
+            world_until(UINT64_MAX, release, PROCS, &(struct host_opts){0}, no_timer_is_due_at_0),
+            END_THROWN);
+        CHECK_HAS(host_virt.verdict()->text, "timer data corruption");
     }
-    vm_free();
+    host_virt.close();
 }

@@ -5,7 +5,7 @@
 #include "model/model.c"
 
 #include "harness.h"
-#include "sim/virt/vm.h"
+#include "run/host.h"
 
 enum { PROCS = 8, RING = 16 };
 
@@ -21,16 +21,15 @@ static void on_m0(void *arg)
 }
 
 static enum world_end world_until(uint64_t until_ps, int release, int32_t procs,
-                                  const struct vm_opts *o, void (*fn)(struct m *))
+                                  const struct host_opts *o, void (*fn)(struct m *))
 {
     static const struct program empty;
     static struct profile profile;
+    static struct core core;
     struct failure f = {0};
-    void *arg;
+    struct host host = host_virt;
+    struct host_opts with = *o;
 
-    vm_free();
-    if (!vm_init(&f, o))
-        FAIL_CASE("%s", f.text);
     CHECK(profile_init(&profile, release));
     CHECK_EQ(profile_set(&profile, "ring_len", RING), 0);
     CHECK_EQ(profile_set(&profile, "lock_ranks", 0), 0);
@@ -38,22 +37,30 @@ static enum world_end world_until(uint64_t until_ps, int release, int32_t procs,
         CHECK_EQ(profile_set(&profile, rule_off, 0), 0);
     body = fn;
     ids = 0;
-    struct hostm *hm = core_rules.init(
-        &(struct world_opts){.profile = &profile, .program = &empty, .procs = procs}, &arg);
-    vm_start(hm, on_m0, arg);
-    return vm_run(until_ps);
+    core = core_rules;
+    core.run_m0 = on_m0;
+    core.sighandler = NULL; /* nothing runs here but what the case calls */
+    host.core = &core;
+    with.world = (struct world_opts){.profile = &profile, .program = &empty, .procs = procs};
+    host.close();
+    if (!world_open(&host, &f, &with))
+        FAIL_CASE("%s", f.text);
+    return host.run(until_ps);
 }
 
-static void world(int release, int32_t procs, const struct vm_opts *o, void (*fn)(struct m *))
+static void world(int release, int32_t procs, const struct host_opts *o, void (*fn)(struct m *))
 {
-    CHECK_EQ(world_until(UINT64_MAX, release, procs, o, fn), END_IDLE);
-    vm_free();
+    enum world_end end = world_until(UINT64_MAX, release, procs, o, fn);
+    if (end == END_THROWN)
+        FAIL_CASE("%s", host_virt.verdict()->text);
+    CHECK_EQ(end, END_IDLE);
+    host_virt.close();
 }
 
 static void each_release(void (*fn)(struct m *))
 {
     for (int release = 13; release <= 27; release++)
-        world(release, PROCS, &(struct vm_opts){0}, fn);
+        world(release, PROCS, &(struct host_opts){0}, fn);
 }
 
 static struct g *g_of(uint32_t status)
@@ -227,10 +234,10 @@ static void races_for_runnext(struct m *mp)
 /* Up to 1.17 the loser of that race looked at runnext once more, where nothing can be. */
 TEST_CASE(Rules, WhoLosesItsRunnextDoesNotLookAgain)
 {
-    world(18, PROCS, &(struct vm_opts){0}, races_for_runnext);
+    world(18, PROCS, &(struct host_opts){0}, races_for_runnext);
     int64_t once = took_ns;
     rule_off = "runnext_single_cas";
-    world(18, PROCS, &(struct vm_opts){0}, races_for_runnext);
+    world(18, PROCS, &(struct host_opts){0}, races_for_runnext);
     rule_off = NULL;
     CHECK(once != took_ns); /* a load more, a few dozen times */
 }
@@ -815,3 +822,5 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_late.c"
 #include "rules_again.c"
 #include "rules_edges.c"
+#include "rules_pool.c"
+#include "rules_small.c"

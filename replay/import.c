@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A recording becomes a scenario: goroutines become sequences of statements, what repeats becomes a
+ * loop, goroutines that do the same share a function. */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include "replay/import.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/prog.h"
+#include "replay/import_int.h"
+#include "replay/infer.h"
+#include "replay/overlap.h"
+#include "replay/trace.h"
+#include "sim/base/alloc.h"
+#include "sim/base/text.h"
+
+enum { PERIOD_MAX = 64, STATEMENTS_MAX = 1 << 20, FUNCS_MAX = 4000, NO_BODY = 0 };
+
+/* ---- statements ---- */
+
+static const char *kept(struct imp *t, struct numbers *n, const char *text, uint32_t *number)
+{
+    uint32_t before = n->count;
+    *number = texts_number(n, text);
+    if (n->count > before)
+        n->text[*number] = pool_text(t->pool, text);
+    return n->text[*number];
+}
+
+static uint32_t statement(struct imp *t, const char *text)
+{
+    uint32_t id;
+    (void)kept(t, &t->statements, text, &id);
+    if (id >= t->site_room) {
+        t->site_room = t->site_room * 2 + 256;
+        t->site_of = x_grow(t->site_of, t->site_room * sizeof *t->site_of);
+    }
+    t->site_of[id] = t->site != REC_NONE ? t->site + 1 : 0;
+    return id;
+}
+
+static const char *why(const struct imp *t)
+{
+    static char text[700];
+    char quoted[640];
+    const char *place = t->site != REC_NONE ? rec_site_text(t->r, t->site) : "";
+    snprintf(text, sizeof text, "%s%s", place[0] != 0 ? ", \"why\": " : "",
+             place[0] != 0 ? text_in(quoted, sizeof quoted, TEXT_JSON, place) : "");
+    return text;
+}
+
+/* ---- computing ---- */
+
+static struct imp_cpu *cpu_class(struct imp *t)
+{
+    uint32_t before = t->to->count > 0 ? t->site_of[t->to->ids[t->to->count - 1]] : 0, name;
+    uint32_t next = t->site != REC_NONE ? t->site + 1 : 0;
+    (void)kept(t, &t->names, t->r->gs[t->g].name, &name);
+    struct map_slot *s = map_put(&t->cpu_classes, (uint64_t)before << 32 | next, name);
+    if (s->a == 0) {
+        X_ROOM(t->cpus, t->ncpus, t->cpus_room, 64);
+        t->cpus[t->ncpus++] = (struct imp_cpu){0};
+        s->a = t->ncpus;
+    }
+    return &t->cpus[s->a - 1];
+}
+
+/* What was computed before a statement: of the same function between the same two places it is one
+ * distribution. */
+static void compute(struct imp *t)
+{
+    char text[160];
+    int64_t ns = t->cpu;
+    t->cpu = 0;
+    if (t->o->explore || ns <= 0)
+        return;
+    struct imp_cpu *c = cpu_class(t);
+    if (t->measures) {
+        X_ROOM(c->ns, c->count, c->room, 64);
+        c->ns[c->count++] = ns;
+        return;
+    }
+    if (c->count == 0)
+        return; /* cannot be: the first time round was the same */
+    qsort(c->ns, c->count, sizeof *c->ns, overlap_by_length);
+    int64_t mid = c->ns[c->count / 2], high = c->ns[c->count - 1 - c->count / 100];
+    if (c->count < 8 || high <= mid + mid / 20)
+        snprintf(text, sizeof text, "{\"cpu\": \"%" PRId64 "ns\"}", mid);
+    else
+        snprintf(text, sizeof text,
+                 "{\"cpu\": {\"lognormal\": \"%" PRId64 "ns\", \"p99\": \"%" PRId64 "ns\"}}", mid,
+                 high);
+    imp_add(t->to, statement(t, text));
+}
+
+void imp_put(struct imp *t, const char *fmt, ...)
+{
+    static char text[IMP_LINE];
+    va_list args;
+    text[0] = '{';
+    va_start(args, fmt);
+    vsnprintf(text + 1, sizeof text - 800, fmt, args);
+    va_end(args);
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, "%s}", why(t));
+    uint32_t id = statement(t, text);
+    compute(t);
+    imp_add(t->to, id);
+}
+
+/* ---- objects ---- */
+
+static const char *const kind_names[OBJ_KINDS] = {
+    [OBJ_CHAN] = "ch",   [OBJ_MUTEX] = "mu",  [OBJ_RWMUTEX] = "rw", [OBJ_WAITGROUP] = "wg",
+    [OBJ_COND] = "cond", [OBJ_ONCE] = "once", [OBJ_FD] = "fd"};
+
+const char *imp_name(struct imp *t, uint32_t object)
+{
+    static char name[4][40];
+    static int turn;
+    char *to = name[turn++ % 4];
+    const char *kind = kind_names[t->r->objects[object].kind];
+    t->objects[object].used = true;
+    snprintf(to, sizeof name[0], "%s%u", kind != NULL ? kind : "object", object);
+    return to;
+}
+
+void imp_declare(struct imp *t, const char *fmt, ...)
+{
+    char text[200];
+    uint32_t number;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    (void)kept(t, &t->extra, text, &number);
+}
+
+static void object_line(struct imp *t, uint32_t i)
+{
+    const struct rec_object *o = &t->r->objects[i];
+    const char *name = imp_name(t, i);
+    switch ((enum object_kind)o->kind) {
+    case OBJ_CHAN:
+        fprintf(t->text, "\"%s\": {\"chan\": %" PRId64 "},\n", name,
+                o->timer && o->param < 1 ? 1 : o->param);
+        break;
+    case OBJ_FD: fprintf(t->text, "\"%s\": {\"chan\": 100000},\n", name); break;
+    case OBJ_RWMUTEX: fprintf(t->text, "\"%s\": \"rwmutex\",\n", name); break;
+    case OBJ_WAITGROUP: fprintf(t->text, "\"%s\": \"waitgroup\",\n", name); break;
+    case OBJ_ONCE: fprintf(t->text, "\"%s\": \"once\",\n", name); break;
+    case OBJ_COND:
+        if (rec_has_mutex(t->r, o))
+            fprintf(t->text, "\"%s\": {\"cond\": \"%s\"},\n", name,
+                    imp_name(t, (uint32_t)o->param));
+        break;
+    default: fprintf(t->text, "\"%s\": \"mutex\",\n", name); break;
+    }
+    t->line++;
+}
+
+/* Mutexes stand before the Conds over them. */
+static void object_lines(struct imp *t)
+{
+    for (uint32_t i = 0; i < t->r->nobjects; i++)
+        if (t->r->objects[i].kind == OBJ_COND && t->objects[i].used &&
+            rec_has_mutex(t->r, &t->r->objects[i]))
+            t->objects[t->r->objects[i].param].used = true;
+    for (int conds = 0; conds < 2; conds++)
+        for (uint32_t i = 0; i < t->r->nobjects; i++)
+            if (t->objects[i].used && (t->r->objects[i].kind == OBJ_COND) == (conds != 0))
+                object_line(t, i);
+    for (uint32_t i = 0; i < t->extra.count; i++, t->line++)
+        fprintf(t->text, "%s,\n", t->extra.text[i]);
+}
+
+/* ---- functions ---- */
+
+bool imp_plays(const struct imp *t, uint32_t g) { return !t->r->gs[g].system; }
+
+static const char *base_of(const char *name)
+{
+    return strncmp(name, "main.", 5) == 0 ? name + 5 : name[0] != 0 ? name : "goroutine";
+}
+
+/* "worker", then "worker~2". */
+static const char *new_name(struct imp *t, const char *go_name)
+{
+    char plain[200], name[240];
+    uint32_t number;
+    snprintf(plain, sizeof plain, "f_%.180s", base_of(go_name));
+    for (char *p = plain; *p != 0; p++)
+        if (strchr("\"\\", *p) != NULL || *p < ' ')
+            *p = '_';
+    (void)kept(t, &t->names, plain, &number);
+    if (number >= t->name_room) {
+        uint32_t room = number * 2 + 64;
+        t->name_count = x_grow(t->name_count, room * sizeof *t->name_count);
+        memset(t->name_count + t->name_room, 0, (room - t->name_room) * sizeof *t->name_count);
+        t->name_room = room;
+    }
+    uint32_t n = ++t->name_count[number];
+    snprintf(name, sizeof name, n > 1 ? "%s~%u" : "%s", plain + 2, n);
+    return pool_text(t->pool, name);
+}
+
+/* Goroutines of a name that do the same share a body. */
+static void find_body(struct imp *t, uint32_t g)
+{
+    char *key = NULL;
+    size_t size = 0;
+    uint32_t number;
+    FILE *out = open_memstream(&key, &size);
+    if (out == NULL)
+        x_failed();
+    fputs(t->r->gs[g].name, out);
+    for (uint32_t i = 0; i < t->of[g].count; i++)
+        fprintf(out, ",%u", t->of[g].ids[i]);
+    fclose(out);
+    uint32_t before = t->bodies.count;
+    (void)kept(t, &t->bodies, key, &number);
+    free(key);
+    if (number >= t->body_room) {
+        t->body_room = number * 2 + 64;
+        t->body_g = x_grow(t->body_g, t->body_room * sizeof *t->body_g);
+        t->body_name = x_grow(t->body_name, t->body_room * sizeof *t->body_name);
+        t->body_started = x_grow(t->body_started, t->body_room);
+    }
+    if (t->bodies.count > before) {
+        t->body_g[number] = g;
+        t->body_started[number] = false;
+        t->body_name[number] = new_name(t, t->r->gs[g].name);
+    }
+    t->func_of[g] = number + 1;
+}
+
+const char *imp_func(struct imp *t, uint32_t g)
+{
+    if (t->func_of[g] == NO_BODY)
+        return "nothing"; /* the first time round */
+    t->body_started[t->func_of[g] - 1] = true;
+    return t->body_name[t->func_of[g] - 1];
+}
+
+/* ---- lines ---- */
+
+static void end_line(struct imp *t, uint32_t site)
+{
+    struct imported *out = t->out;
+    uint32_t room = out->nplaces;
+    if (t->line >= room) {
+        out->nplaces = t->line * 2 + 256;
+        out->places = x_grow(out->places, out->nplaces * sizeof *out->places);
+        memset(out->places + room, 0, (out->nplaces - room) * sizeof *out->places);
+    }
+    if (site != 0)
+        out->places[t->line] = pool_text(out->pool, rec_site_text(t->r, site - 1));
+    t->line++;
+}
+
+/* The best tandem repeat from i on: its period; how often. */
+static uint32_t repeats(const struct imp_seq *s, uint32_t i, uint32_t *times)
+{
+    uint32_t best = 0, gain = 0;
+    for (uint32_t p = 1; p <= PERIOD_MAX && i + 2 * p <= s->count; p++) {
+        uint32_t n = 0;
+        while (i + p + n < s->count && s->ids[i + n] == s->ids[i + p + n])
+            n++;
+        uint32_t k = n / p + 1;
+        if (k >= 2 && (k - 1) * p > gain + 2) {
+            gain = (k - 1) * p;
+            best = p;
+            *times = k;
+        }
+    }
+    return best;
+}
+
+static void lines(struct imp *t, const struct imp_seq *s, bool more)
+{
+    for (uint32_t i = 0, times; i < s->count;) {
+        uint32_t p = repeats(s, i, &times), end = i + (p > 0 ? p : 1);
+        if (p > 0) {
+            fprintf(t->text, "{\"loop\": %u, \"do\": [\n", times);
+            end_line(t, 0);
+        }
+        for (uint32_t k = i; k < end; k++) {
+            bool last = k + 1 == end && (p > 0 || (end == s->count && !more));
+            fprintf(t->text, "%s%s\n", t->statements.text[s->ids[k]], last ? "" : ",");
+            end_line(t, t->site_of[s->ids[k]]);
+        }
+        i = p > 0 ? i + p * times : end;
+        if (p > 0) {
+            fprintf(t->text, "]}%s\n", i == s->count && !more ? "" : ",");
+            end_line(t, 0);
+        }
+    }
+}
+
+static void text_line_of(struct imp *t, const char *text)
+{
+    fprintf(t->text, "%s\n", text);
+    end_line(t, 0);
+}
+
+static void functions(struct imp *t)
+{
+    char head[300];
+    bool any = false;
+    for (uint32_t i = 0; i < t->bodies.count; i++) {
+        if (t->body_g[i] == t->root || !t->body_started[i])
+            continue;
+        snprintf(head, sizeof head, "%s\"%s\": [", any ? "," : "", t->body_name[i]);
+        text_line_of(t, head);
+        lines(t, &t->of[t->body_g[i]], false);
+        text_line_of(t, "]");
+        any = true;
+    }
+    for (uint32_t i = 0; i < t->r->nobjects; i++) {
+        if (!t->objects[i].called)
+            continue;
+        snprintf(head, sizeof head, "%s\"f_once%u\": [", any ? "," : "", i);
+        text_line_of(t, head);
+        lines(t, &t->once[i], false);
+        text_line_of(t, "]");
+        any = true;
+    }
+}
+
+static void write_all(struct imp *t)
+{
+    char name[300], quoted[320];
+    int release = t->o->release > 0 ? t->o->release : t->r->version;
+    text_in(quoted, sizeof quoted, TEXT_JSON, t->o->name);
+    fprintf(t->text, "{\n\"name\": %s,\n", quoted);
+    snprintf(name, sizeof name, "\"go1.%d\"", release);
+    fprintf(t->text, "\"why\": \"made of a recorded trace\",\n\"profile\": %s,\n", name);
+    fprintf(t->text, "\"procs\": %d,\n\"until\": \"1000h\",\n\"objects\": {\n",
+            t->r->procs > 0 ? t->r->procs : 1);
+    t->line = 8;
+    object_lines(t);
+    text_line_of(t, "\"nothing\": \"var\"},");
+    text_line_of(t, "\"funcs\": {");
+    functions(t);
+    text_line_of(t, "},");
+    text_line_of(t, "\"main\": [");
+    bool has_body = t->root != REC_NONE && t->of[t->root].count > 0;
+    lines(t, &t->opening, has_body);
+    if (has_body)
+        lines(t, &t->of[t->root], false);
+    text_line_of(t, t->o->explore ? "],\n\"expect\": {\"end\": \"exit\"}" : "]");
+    fputs("}\n", t->text);
+}
+
+/* ---- all ---- */
+
+static uint32_t find_root(const struct recording *r)
+{
+    uint32_t best = REC_NONE;
+    if (r->main_g != REC_NONE && !r->gs[r->main_g].system)
+        return r->main_g;
+    for (uint32_t g = 0; g < r->ngs; g++)
+        if (r->gs[g].born < 0 && !r->gs[g].system && (r->gs[g].id == 1 || best == REC_NONE))
+            best = r->gs[g].id == 1 || r->gs[g].at_start == TRACE_RUNNING ? g : best;
+    return best;
+}
+
+static void tables(struct imp *t)
+{
+    const struct recording *r = t->r;
+    t->of = x_alloc((r->ngs + 1) * sizeof *t->of);
+    t->func_of = x_alloc((r->ngs + 1) * sizeof *t->func_of);
+    t->once = x_alloc((r->nobjects + 1) * sizeof *t->once);
+    t->objects = x_alloc((r->nobjects + 1) * sizeof *t->objects);
+    t->item_at = x_alloc((r->ngs + 1) * sizeof *t->item_at);
+    t->item_next = x_alloc(((size_t)r->nitems + 1) * sizeof *t->item_next);
+    t->write_at = x_alloc((r->ngs + 1) * sizeof *t->write_at);
+    t->write_next = x_alloc(((size_t)r->nwrites + 1) * sizeof *t->write_next);
+}
+
+static void release(struct imp *t)
+{
+    for (uint32_t g = 0; g < t->r->ngs; g++)
+        free(t->of[g].ids);
+    for (uint32_t i = 0; i < t->r->nobjects; i++)
+        free(t->once[i].ids);
+    for (uint32_t i = 0; i < t->ncpus; i++)
+        free(t->cpus[i].ns);
+    free(t->cpus);
+    free(t->opening.ids);
+    free(t->of);
+    free(t->func_of);
+    free(t->once);
+    free(t->objects);
+    free(t->item_at);
+    free(t->item_next);
+    free(t->write_at);
+    free(t->write_next);
+    free(t->site_of);
+    free(t->body_g);
+    free(t->body_name);
+    free(t->body_started);
+    free(t->name_count);
+    texts_numbers_release(&t->statements);
+    texts_numbers_release(&t->extra);
+    texts_numbers_release(&t->bodies);
+    texts_numbers_release(&t->names);
+    map_release(&t->cpu_classes);
+    pool_free(t->pool);
+}
+
+static void link_writes(struct imp *t)
+{
+    const struct recording *r = t->r;
+    memset(t->write_at, 0xff, (r->ngs + 1) * sizeof *t->write_at);
+    for (uint32_t i = r->nwrites; i-- > 0;) {
+        t->write_next[i] = t->write_at[r->writes[i].g];
+        t->write_at[r->writes[i].g] = i;
+    }
+}
+
+/* Whoever is started is written before who starts it: he comes later in the recording. */
+static void goroutines(struct imp *t)
+{
+    t->selects = t->tries = t->outside = t->tokens = t->guards = 0;
+    for (uint32_t i = 0; i < t->r->nobjects; i++)
+        t->once[i].count = 0;
+    imp_know(t);
+    link_writes(t);
+    for (uint32_t g = t->r->ngs; g-- > 0;) {
+        if (!imp_plays(t, g))
+            continue;
+        imp_goroutine(t, g);
+        if (!t->measures)
+            find_body(t, g);
+    }
+}
+
+/* Starts the goroutines that were there when the recording began, and those that nobody of the
+ * program started. */
+static void start_the_others(struct imp *t)
+{
+    t->site = REC_NONE;
+    for (uint32_t g = 0; g < t->r->ngs; g++) {
+        const struct rec_g *x = &t->r->gs[g];
+        if (!imp_plays(t, g) || g == t->root || t->of[g].count == 0)
+            continue;
+        bool of_timer = x->creator != REC_NONE && x->by_timer;
+        if (x->born < 0)
+            imp_put(t, "\"go\": \"%s\"", imp_func(t, g));
+        else if (!of_timer && (x->creator == REC_NONE || t->r->gs[x->creator].system))
+            imp_put(t, "\"after_func\": \"%s\", \"after\": \"%" PRId64 "ns\"", imp_func(t, g),
+                    x->born + 1);
+    }
+}
+
+static void stand_by(struct imp *t)
+{
+    t->site = REC_NONE;
+    t->to = &t->opening;
+    if (t->gives_up) {
+        imp_declare(t, "\"giveup\": \"chan\"");
+        imp_put(t, "\"go\": [{\"sleep\": \"100h\"}, {\"close\": \"giveup\"}], \"group\": \"end\"");
+    }
+    if (t->leaves) {
+        imp_declare(t, "\"leave\": \"chan\"");
+        imp_put(t, "\"go\": [{\"sleep\": \"900h\"}, {\"close\": \"leave\"}], \"group\": \"end\"");
+    }
+}
+
+static __attribute__((format(printf, 2, 3))) void note(struct imp *t, const char *fmt, ...)
+{
+    struct imported *out = t->out;
+    va_list args;
+    if (out->nnotes == (int)(sizeof out->notes / sizeof *out->notes))
+        return;
+    va_start(args, fmt);
+    vsnprintf(out->notes[out->nnotes++], sizeof out->notes[0], fmt, args);
+    va_end(args);
+}
+
+static void notes(struct imp *t)
+{
+    uint32_t real = 0, conds = 0;
+    for (uint32_t i = 0; i < t->r->nobjects; i++) {
+        conds += t->r->objects[i].kind == OBJ_COND && t->objects[i].used;
+        real += t->objects[i].real_cond;
+    }
+    note(t, "values are not in a recording: every goroutine does what it did, branch for branch");
+    if (t->selects > 0)
+        note(t, "%u selects: one that takes another case than recorded ends the schedule",
+             t->selects);
+    if (t->tries > 0)
+        note(t,
+             "%u operations that did not wait (a select with a default, TryLock): a schedule in "
+             "which one of them cannot be done says nothing",
+             t->tries);
+    if (t->tokens > 0 || conds > real)
+        note(t, "%u waits are for the recorded wake and no other%s", t->tokens,
+             conds > real ? ": those of Conds that are signalled by who has held the lock" : "");
+    if (t->blind > 0)
+        note(t, "%s: the source has Wait in no loop and under no condition, so it waits always",
+             rec_site_text(t->r, t->blind - 1));
+    if (t->outside > 0)
+        note(t, "%u waits were ended from outside: they end at any time", t->outside);
+    if (t->pins > 0)
+        note(t, "%u channels carry what is answered: their items go to the recorded receivers",
+             t->pins);
+    if (t->guards > 0)
+        note(t,
+             "%u channels are closed under a lock under which others send: after them, as "
+             "recorded",
+             t->guards);
+    if (t->daemons > 0)
+        note(t, "%u goroutines were still blocked when the recording ended: that is no finding",
+             t->daemons);
+}
+
+static bool is_possible(struct failure *f, const struct imp *t)
+{
+    uint64_t n = 0;
+    if (t->root == REC_NONE) {
+        fail(f, E_TRACE, "no goroutine of the program runs when the recording begins");
+        return false;
+    }
+    for (uint32_t g = 0; g < t->r->ngs; g++)
+        n += t->of[g].count;
+    if (n <= STATEMENTS_MAX && t->bodies.count <= FUNCS_MAX)
+        return true;
+    fail(f, E_LIMIT,
+         "%" PRIu64 " statements in %u functions: more than %d in %d; record less, or a part "
+         "of it (trace cut)",
+         n, t->bodies.count, STATEMENTS_MAX, FUNCS_MAX);
+    return false;
+}
+
+bool import_recording(struct failure *f, struct recording *r, const struct import_opts *o,
+                      struct imported *out)
+{
+    *out = (struct imported){.pool = pool_new()};
+    if (r->deep == 0) {
+        fail(f, E_TRACE,
+             "not a deep recording: it says nothing of locks and channels that did not wait; "
+             "gmpsim record makes one");
+        imported_release(out);
+        return false;
+    }
+    struct imp t = {.r = r, .o = o, .out = out, .pool = pool_new(), .root = find_root(r)};
+    t.site = REC_NONE;
+    tables(&t);
+    t.measures = true;
+    if (!o->explore && t.root != REC_NONE)
+        goroutines(&t);
+    t.measures = false;
+    if (t.root != REC_NONE)
+        goroutines(&t);
+    bool ok = is_possible(f, &t);
+    if (ok) {
+        stand_by(&t);
+        imp_there(&t);
+        start_the_others(&t);
+        t.text = open_memstream(&out->text, &out->size);
+        if (t.text == NULL)
+            x_failed();
+        write_all(&t);
+        fclose(t.text);
+        notes(&t);
+    }
+    release(&t);
+    if (!ok)
+        imported_release(out);
+    return ok;
+}
+
+void imported_release(struct imported *im)
+{
+    free(im->text);
+    free(im->places);
+    pool_free(im->pool);
+    *im = (struct imported){0};
+}
+
+struct scenario *import_load(struct failure *f, const char *path, const char **notes_out)
+{
+    struct imported im;
+    struct infer in = {0};
+    struct recording *r = recording_load(f, path, NULL);
+    if (r == NULL)
+        return NULL;
+    infer_all(r, &in);
+    const char *slash = strrchr(path, '/');
+    struct import_opts o = {.name = slash != NULL ? slash + 1 : path, .explore = true};
+    bool ok = import_recording(f, r, &o, &im);
+    recording_free(r);
+    if (!ok)
+        return NULL;
+    struct scenario *s = scenario_load(f, path, im.text, im.size);
+    if (s != NULL) {
+        const char **places = pool_alloc(s->pool, (im.nplaces + 1) * sizeof *places);
+        char all[sizeof im.notes];
+        for (uint32_t i = 0; i < im.nplaces; i++)
+            places[i] = im.places[i] != NULL ? pool_text(s->pool, im.places[i]) : NULL;
+        s->places = places;
+        s->nplaces = im.nplaces;
+        all[0] = 0;
+        for (int i = 0; i < im.nnotes; i++)
+            snprintf(all + strlen(all), sizeof all - strlen(all), "%s\n", im.notes[i]);
+        *notes_out = pool_text(s->pool, all);
+    }
+    imported_release(&im);
+    return s;
+}

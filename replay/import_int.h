@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GMPSIM_REPLAY_IMPORT_INT_H
+#define GMPSIM_REPLAY_IMPORT_INT_H
+
+/* A scenario while it is made of a recording (import.c and import_*.c). */
+
+#include <stdio.h>
+
+#include "replay/import.h"
+#include "replay/numbers.h"
+#include "sim/base/alloc.h"
+#include "sim/base/map.h"
+#include "sim/base/pool.h"
+
+enum { IMP_LINE = 8192, IMP_CASES = 64, IMP_HELD = 16 };
+
+/* Statements by number, in order. */
+struct imp_seq {
+    uint32_t *ids, count, room;
+};
+
+/* What is known of an object before anything is written. */
+struct imp_object {
+    bool used;
+    bool called;    /* of a Once */
+    bool real_cond; /* somebody signals it who has not held its mutex: a signal can be lost */
+    bool pinned;    /* a channel whose items go from the recorded sender to the recorded receiver */
+    bool multi_s, multi_r;
+    uint32_t sender, receiver, received;
+    uint64_t guards[IMP_HELD]; /* locks held when it was closed, + 1 */
+    uint32_t guarded;          /* so many sends under one of them */
+};
+
+/* An operation under way, of the goroutine that is written. */
+struct imp_case {
+    uint32_t object;
+    bool sends;
+};
+
+struct imp {
+    struct recording *r;
+    const struct import_opts *o;
+    struct imported *out;
+    struct pool *pool;
+    struct numbers statements;
+    uint32_t *site_of, site_room; /* by statement, + 1 */
+    struct imp_seq *of;           /* by goroutine */
+    struct imp_seq *once;         /* by object: what its function does */
+    struct imp_seq opening;       /* what main does first */
+    struct imp_object *objects;
+    struct numbers extra; /* objects that we declare besides, as text */
+    struct numbers bodies, names;
+    uint32_t *body_g, body_room; /* whose body it is */
+    const char **body_name;
+    bool *body_started;
+    uint32_t *name_count, name_room;
+    uint32_t *func_of; /* by goroutine: the body */
+    uint32_t *item_at, *item_next, *write_at, *write_next;
+    uint32_t root;
+    bool gives_up, leaves; /* such channels are needed */
+    uint32_t blind;        /* sites of Cond.Wait that look at nothing, the first + 1 */
+    uint32_t selects, tries, outside, tokens, daemons, pins, guards;
+    /* the goroutine that is written: */
+    uint32_t g, site, deed, item;
+    bool daemon; /* it was blocked when the recording ended */
+    struct imp_seq *to;
+    struct imp_seq *back[4]; /* within functions of Onces */
+    int nback;
+    struct imp_case cases[IMP_CASES];
+    int ncases;
+    bool has_default;
+    int64_t cpu, sleeps;
+    uint32_t last; /* statements before the last operation */
+    uint32_t relock;
+    struct map cpu_classes; /* of what is computed between two statements */
+    struct imp_cpu {
+        int64_t *ns;
+        uint32_t count, room;
+    } * cpus;
+    uint32_t ncpus, cpus_room;
+    bool measures; /* the first time round */
+    FILE *text;
+    uint32_t line;
+};
+
+/* A statement of the goroutine that is written; the text is what stands between the braces. */
+__attribute__((format(printf, 2, 3))) void imp_put(struct imp *t, const char *fmt, ...);
+/* An object's name, which is declared from now on. */
+const char *imp_name(struct imp *t, uint32_t object);
+/* Declares "NAME": WHAT if nobody has. */
+__attribute__((format(printf, 2, 3))) void imp_declare(struct imp *t, const char *fmt, ...);
+bool imp_plays(const struct imp *t, uint32_t g);
+/* import_deeds.c: the statements of a goroutine, or of what was there when the recording began. */
+void imp_goroutine(struct imp *t, uint32_t g);
+void imp_there(struct imp *t);
+/* import_known.c */
+void imp_know(struct imp *t);
+/* The operation is a send, receive or close of this goroutine: sets t->item. */
+void imp_item(struct imp *t);
+/* import.c: its body's name. */
+const char *imp_func(struct imp *t, uint32_t g);
+
+static inline void imp_add(struct imp_seq *s, uint32_t id)
+{
+    X_ROOM(s->ids, s->count, s->room, 64);
+    s->ids[s->count++] = id;
+}
+
+/* import_source.c: what the source says of the Cond.Wait that stands there. */
+enum imp_wait { WAIT_UNKNOWN, WAIT_LOOKS, WAIT_BLIND };
+enum imp_wait imp_wait_at(const struct rec_site *s);
+
+#endif

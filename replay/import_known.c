@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What has to be known of a recording's objects before a scenario is made of them.
+ *
+ * Conds. Who waits for one does so because of what it found under the lock, and that is in no
+ * recording. Whoever changes it under the same lock and then signals is not too early for anybody:
+ * a waiter that comes later finds the change. So such waits are for the recorded signal. A signal
+ * by somebody who has not held the lock since his last one may be lost: there the Cond is real. So
+ * it is where the source is at hand and a Wait looks at nothing (import_source.c).
+ *
+ * Channels whose items say what is done with them. When what a receiver does with an item is an
+ * answer to who sent it, items keep their ways: another receiver would answer on the wrong channel.
+ *
+ * Channels that are closed under a lock under which others send: whether they do is decided by what
+ * they find there. A schedule in which the close comes first is none of this recording's. */
+#include <string.h>
+
+#include "model/prog.h"
+#include "replay/import_int.h"
+#include "sim/base/alloc.h"
+
+/* ---- walking over operations ---- */
+
+struct walk {
+    struct imp *t;
+    uint32_t g, site;
+    uint64_t held[IMP_HELD]; /* object + 1 */
+    int nheld;
+    struct imp_case cases[IMP_CASES];
+    int ncases;
+    uint32_t current[4]; /* items that it has, REC_NONE */
+    /* of the operation: */
+    enum rec_deed deed; /* a select is the operation that it took */
+    uint32_t object;
+    int64_t number;
+};
+
+static void hold(struct walk *w, uint32_t object)
+{
+    if (w->nheld < IMP_HELD)
+        w->held[w->nheld++] = (uint64_t)object + 1;
+}
+
+static void let_go(struct walk *w, uint32_t object)
+{
+    for (int i = w->nheld; i-- > 0;)
+        if (w->held[i] == (uint64_t)object + 1) {
+            w->held[i] = w->held[--w->nheld];
+            return;
+        }
+}
+
+static void locks(struct walk *w)
+{
+    int change = rec_lock_change(w->deed);
+    if (change > 0)
+        hold(w, w->object);
+    else if (change < 0)
+        let_go(w, w->object);
+}
+
+/* The operation; a select is known when it took something. False: nothing yet. */
+static bool understand(struct walk *w, uint64_t a, uint64_t b)
+{
+    w->deed = (enum rec_deed)(a & 0xff);
+    w->number = rec_signed(a >> 8);
+    w->object = b != 0 ? (uint32_t)(b - 1) : REC_NONE;
+    if (w->deed == DEED_select)
+        w->ncases = 0;
+    if (w->deed == DEED_selsend || w->deed == DEED_selrecv) {
+        if (w->ncases < IMP_CASES)
+            w->cases[w->ncases] = (struct imp_case){w->object, w->deed == DEED_selsend};
+        w->ncases++;
+    }
+    if (w->deed != DEED_selected)
+        return w->object != REC_NONE && w->deed != DEED_afterfunc && w->deed != DEED_selsend &&
+               w->deed != DEED_selrecv;
+    if (w->number < 0 || w->number >= w->ncases || w->number >= IMP_CASES)
+        return false;
+    w->object = w->cases[w->number].object;
+    w->deed = w->cases[w->number].sends ? DEED_send : DEED_recv;
+    return w->object != REC_NONE;
+}
+
+static void walk_all(struct imp *t, void look(struct walk *w))
+{
+    for (uint32_t g = 0; g < t->r->ngs; g++) {
+        struct walk w = {.t = t, .g = g, .site = REC_NONE};
+        struct rec_reader rd;
+        struct rec_entry e;
+        memset(w.current, 0xff, sizeof w.current);
+        t->g = g;
+        t->deed = 0;
+        for (rec_rewind(&rd, t->r, g); rec_next(&rd, &e);) {
+            if (e.what == REC_SITE)
+                w.site = (uint32_t)e.a;
+            if (e.what != REC_DEED)
+                continue;
+            imp_item(t);
+            if (understand(&w, e.a, e.b)) {
+                look(&w);
+                locks(&w);
+            }
+        }
+    }
+}
+
+static bool is_send(enum rec_deed deed) { return deed == DEED_send || deed == DEED_trysend; }
+static bool is_recv(enum rec_deed deed) { return deed == DEED_recv || deed == DEED_tryrecv; }
+
+/* ---- who sends and receives ---- */
+
+static struct map roles; /* (object, goroutine) -> bit 0 sends, bit 1 receives */
+
+static void look_at_roles(struct walk *w)
+{
+    struct imp_object *o = &w->t->objects[w->object];
+    if (!is_send(w->deed) && !is_recv(w->deed))
+        return;
+    map_put(&roles, w->object, w->g)->a |= is_send(w->deed) ? 1 : 2;
+    uint32_t *first = is_send(w->deed) ? &o->sender : &o->receiver;
+    bool *several = is_send(w->deed) ? &o->multi_s : &o->multi_r;
+    o->received += is_recv(w->deed);
+    if (*first == REC_NONE)
+        *first = w->g;
+    *several |= *first != w->g;
+}
+
+/* ---- answers ---- */
+
+static struct map answers; /* (channel << 32 | answered on, item) and, by itself, how many */
+
+/* The goroutine has received t->item: it comes first of its last few, one of each channel. */
+static void take(struct walk *w)
+{
+    const struct rec_item *items = w->t->r->items;
+    int at = 0;
+    for (int i = 0; i < 4; i++)
+        if (w->current[i] != REC_NONE && items[w->current[i]].object == w->object)
+            at = i;
+    for (int i = at; i > 0; i--)
+        w->current[i] = w->current[i - 1];
+    w->current[0] = w->t->item;
+}
+
+static void answer(struct walk *w, uint32_t item)
+{
+    const struct rec_item *it = &w->t->r->items[item];
+    if (it->other == REC_NONE || it->object == w->object)
+        return;
+    struct map_slot *s = map_find(&roles, w->object, w->t->r->items[it->other].g);
+    if (s == NULL || (s->a & 2) == 0)
+        return;
+    uint64_t key = (uint64_t)it->object << 32 | w->object;
+    if (map_find(&answers, key, item + 1) != NULL)
+        return;
+    (void)map_put(&answers, key, item + 1);
+    map_put(&answers, key, 0)->a++;
+}
+
+static void look_at_answers(struct walk *w)
+{
+    bool says = is_send(w->deed);
+    if (is_recv(w->deed) && w->t->item != REC_NONE)
+        take(w);
+    for (int i = 0; says && i < 4; i++)
+        if (w->current[i] != REC_NONE)
+            answer(w, w->current[i]);
+}
+
+/* An answer that is not the same for all items. */
+static void decide_pins(struct imp *t)
+{
+    for (size_t i = 0; i < answers.capacity; i++) {
+        const struct map_slot *s = &answers.slots[i];
+        if (s->used == 0 || s->key2 != 0)
+            continue;
+        struct imp_object *o = &t->objects[s->key >> 32];
+        if ((o->multi_s || o->multi_r) && s->a < o->received && !o->pinned) {
+            o->pinned = true;
+            t->pins++;
+        }
+    }
+}
+
+/* ---- Conds ---- */
+
+/* (cond, goroutine) -> has held the lock since its last signal */
+static struct map changed;
+
+static void look_at_conds(struct walk *w)
+{
+    struct recording *r = w->t->r;
+    if (w->deed == DEED_lock || w->deed == DEED_trylock)
+        map_put(&changed, w->object, w->g)->a = 1;
+    if (w->deed != DEED_signal && w->deed != DEED_broadcast)
+        return;
+    int64_t m = r->objects[w->object].param;
+    if (m < 0 || m >= r->nobjects)
+        return;
+    struct map_slot *s = map_put(&changed, (uint64_t)m, w->g);
+    bool held = false;
+    for (int i = 0; i < w->nheld; i++)
+        held |= w->held[i] == (uint64_t)m + 1;
+    if (s->a == 0 && !held)
+        w->t->objects[w->object].real_cond = true;
+    s->a = 0;
+}
+
+/* Whoever waits without looking loses every signal that came before. */
+static void look_at_waits(struct walk *w)
+{
+    struct recording *r = w->t->r;
+    if (w->deed != DEED_condwait || w->site == REC_NONE || w->t->objects[w->object].real_cond)
+        return;
+    if (imp_wait_at(&r->sites[w->site]) != WAIT_BLIND)
+        return;
+    w->t->objects[w->object].real_cond = true;
+    w->t->blind = w->site + 1;
+}
+
+/* ---- closed under a lock ---- */
+
+static void look_at_closes(struct walk *w)
+{
+    struct imp_object *o = &w->t->objects[w->object];
+    if (w->deed == DEED_close && o->guards[0] == 0)
+        memcpy(o->guards, w->held, (size_t)w->nheld * sizeof *w->held);
+}
+
+static void look_at_sends(struct walk *w)
+{
+    struct imp_object *o = &w->t->objects[w->object];
+    bool common = false;
+    if (!is_send(w->deed))
+        return;
+    for (int i = 0; i < IMP_HELD && o->guards[i] != 0; i++)
+        for (int k = 0; k < w->nheld; k++)
+            common |= o->guards[i] == w->held[k];
+    o->guarded += common;
+}
+
+/* ---- all ---- */
+
+static void link_items(struct imp *t)
+{
+    const struct recording *r = t->r;
+    memset(t->item_at, 0xff, (r->ngs + 1) * sizeof *t->item_at);
+    for (uint32_t i = r->nitems; i-- > 0;) {
+        t->item_next[i] = t->item_at[r->items[i].g];
+        t->item_at[r->items[i].g] = i;
+    }
+}
+
+void imp_item(struct imp *t)
+{
+    uint32_t i = t->item_at[t->g];
+    t->item = REC_NONE;
+    if (i != REC_NONE && t->r->items[i].deed == t->deed) {
+        t->item = i;
+        t->item_at[t->g] = t->item_next[i];
+    }
+    t->deed++;
+}
+
+void imp_know(struct imp *t)
+{
+    static void (*const looks[])(struct walk *) = {look_at_roles, look_at_answers, look_at_conds,
+                                                   look_at_waits, look_at_closes,  look_at_sends};
+    for (uint32_t i = 0; i < t->r->nobjects; i++)
+        t->objects[i].sender = t->objects[i].receiver = REC_NONE;
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+        link_items(t);
+        walk_all(t, looks[i]);
+    }
+    decide_pins(t);
+    link_items(t);
+    map_release(&roles);
+    map_release(&answers);
+    map_release(&changed);
+    roles = answers = changed = (struct map){0};
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a deep recording says, one log event per deed: which object, and what was done to it
+ * (rec_deed.def). Its events come from overlays of package sync, of package time and of the
+ * runtime's channels (cli/overlay.c), which know nothing of each other: a lock within an RWMutex, a
+ * Cond or a Once speaks, too. What it says is left out here, for the model's own objects have such
+ * locks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/prog.h"
+#include "replay/record_int.h"
+#include "sim/base/alloc.h"
+
+/* Whose inner lock the next operations of a goroutine may be about. */
+enum rr_within { IN_NOTHING, IN_WLOCK, IN_WUNLOCK, IN_COND, IN_COND_WOKEN };
+
+enum { ONCE_SIZE = 16 };
+
+static const char texts[DEED_COUNT] = {
+#define REC_DEED(name, text, what) [DEED_##name] = text[0],
+#include "replay/rec_deed.def"
+#undef REC_DEED
+};
+
+static const uint8_t kinds[DEED_COUNT] = {
+    [DEED_lock] = OBJ_MUTEX,       [DEED_lockslow] = OBJ_MUTEX,   [DEED_locked] = OBJ_MUTEX,
+    [DEED_unlock] = OBJ_MUTEX,     [DEED_trylock] = OBJ_MUTEX,    [DEED_rlock] = OBJ_RWMUTEX,
+    [DEED_runlock] = OBJ_RWMUTEX,  [DEED_wlock] = OBJ_RWMUTEX,    [DEED_wunlock] = OBJ_RWMUTEX,
+    [DEED_trywlock] = OBJ_RWMUTEX, [DEED_tryrlock] = OBJ_RWMUTEX, [DEED_wgadd] = OBJ_WAITGROUP,
+    [DEED_wgwait] = OBJ_WAITGROUP, [DEED_makechan] = OBJ_CHAN,    [DEED_send] = OBJ_CHAN,
+    [DEED_recv] = OBJ_CHAN,        [DEED_trysend] = OBJ_CHAN,     [DEED_tryrecv] = OBJ_CHAN,
+    [DEED_close] = OBJ_CHAN,       [DEED_selsend] = OBJ_CHAN,     [DEED_selrecv] = OBJ_CHAN,
+    [DEED_condnew] = OBJ_COND,     [DEED_condwait] = OBJ_COND,    [DEED_signal] = OBJ_COND,
+    [DEED_broadcast] = OBJ_COND,   [DEED_timer] = OBJ_CHAN,       [DEED_ticker] = OBJ_CHAN,
+    [DEED_tstop] = OBJ_CHAN,       [DEED_treset] = OBJ_CHAN,      [DEED_once] = OBJ_ONCE,
+    [DEED_oncebody] = OBJ_ONCE,    [DEED_oncedone] = OBJ_ONCE,
+};
+
+static enum rec_deed deed_of(char c)
+{
+    for (int deed = 0; deed < DEED_COUNT; deed++)
+        if (texts[deed] == c)
+            return (enum rec_deed)deed;
+    return DEED_COUNT;
+}
+
+static bool says_capacity(enum rec_deed deed)
+{
+    return deed == DEED_makechan || deed == DEED_send || deed == DEED_recv ||
+           deed == DEED_trysend || deed == DEED_tryrecv || deed == DEED_selsend ||
+           deed == DEED_selrecv;
+}
+
+/* The object at that address: a new one when a channel is made there, or when what lay there was
+ * something else. */
+static uint32_t object_of(struct rr *b, enum rec_deed deed, uint64_t address, uint64_t number)
+{
+    struct recording *r = b->r;
+    if (kinds[deed] == 0 || address == 0)
+        return REC_NONE;
+    struct map_slot *s = map_put(&b->objects, address, 0);
+    bool again = s->a != 0 && r->objects[s->a - 1].kind == kinds[deed] && deed != DEED_makechan;
+    if (!again) {
+        s->a = rec_add_object(r, kinds[deed], kinds[deed] == OBJ_COND ? -1 : 0, 3, "") + 1;
+        r->objects[s->a - 1].address = address;
+    }
+    if (kinds[deed] == OBJ_CHAN && says_capacity(deed))
+        r->objects[s->a - 1].param = number <= INT32_MAX ? (int64_t)number : INT32_MAX;
+    return s->a - 1;
+}
+
+static bool is_once_lock(struct rr *b, uint64_t address)
+{
+    for (uint64_t at = address - 4; at <= address && address - at <= ONCE_SIZE; at -= 4) {
+        struct map_slot *s = map_find(&b->objects, at, 0);
+        if (s != NULL && s->a != 0 && b->r->objects[s->a - 1].kind == OBJ_ONCE)
+            return true;
+    }
+    return false;
+}
+
+/* The lock inside of something that has spoken for itself. */
+static bool is_inner(struct rr *b, struct rr_g *x, enum rec_deed deed, uint64_t address)
+{
+    bool lock = deed == DEED_lock || deed == DEED_lockslow || deed == DEED_locked,
+         unlock = deed == DEED_unlock;
+    if (!lock && !unlock)
+        return false;
+    switch ((enum rr_within)x->within) {
+    case IN_WLOCK: return lock && address == x->within_at;
+    case IN_WUNLOCK: return unlock && address == x->within_at;
+    case IN_COND:
+        if (!unlock || address != x->within_at)
+            return false;
+        x->within = IN_COND_WOKEN;
+        return true;
+    case IN_COND_WOKEN: return lock && address == x->within_at;
+    default: return is_once_lock(b, address);
+    }
+}
+
+static void set_within(struct rr_g *x, enum rec_deed deed, uint64_t address, uint64_t number)
+{
+    switch (deed) {
+    case DEED_wlock:
+    case DEED_trywlock: x->within = IN_WLOCK; break;
+    case DEED_wunlock: x->within = IN_WUNLOCK; break;
+    case DEED_condnew: x->within_at = number; return;
+    case DEED_condwait: x->within = IN_COND; return;
+    default: x->within = IN_NOTHING; return;
+    }
+    x->within_at = address;
+}
+
+static bool may_wait(enum rec_deed deed)
+{
+    switch (deed) {
+    case DEED_lock:
+    case DEED_rlock:
+    case DEED_wlock:
+    case DEED_wgwait:
+    case DEED_send:
+    case DEED_recv:
+    case DEED_select:
+    case DEED_condwait:
+    case DEED_sleep:
+    case DEED_once: return true;
+    default: return false;
+    }
+}
+
+/* Digits behind the letter; a value that is no number is 0. Of Add the number may be below 0. */
+static uint64_t number_in(enum rec_deed deed, const char *text)
+{
+    if (deed == DEED_wgadd || deed == DEED_selected)
+        return (uint64_t)(strtoll(text, NULL, 10) + (INT64_C(1) << 32));
+    return strtoull(text, NULL, 10);
+}
+
+static void count(struct rec_object *o, int which, int32_t by)
+{
+    o->sum[which] += by;
+    if (o->sum[which] < o->low[which])
+        o->low[which] = o->sum[which];
+}
+
+static void sent(struct rec_object *o)
+{
+    o->sent = true;
+    count(o, 0, 1);
+}
+
+/* A receive has its item when the goroutine does something else. */
+static void received(struct rr *b, struct rr_g *x)
+{
+    struct rec_object *o = x->receives != 0 ? &b->r->objects[x->receives - 1] : NULL;
+    if (o != NULL && !(o->closed && o->sum[0] <= 0) && !o->timer)
+        count(o, 0, -1);
+    x->receives = 0;
+}
+
+/* What the objects hold, in the recorded order. */
+static void account(struct rr *b, struct rr_g *x, enum rec_deed deed, uint32_t object,
+                    uint64_t number)
+{
+    struct rec_object *o = object != REC_NONE ? &b->r->objects[object] : NULL;
+    switch (deed) {
+    case DEED_lock:
+    case DEED_trylock:
+    case DEED_wlock:
+    case DEED_trywlock: count(o, 0, 1); break;
+    case DEED_unlock:
+    case DEED_wunlock: count(o, 0, -1); break;
+    case DEED_rlock:
+    case DEED_tryrlock: count(o, 1, 1); break;
+    case DEED_runlock: count(o, 1, -1); break;
+    case DEED_wgadd: count(o, 0, (int32_t)((int64_t)number - (INT64_C(1) << 32))); break;
+    case DEED_send:
+    case DEED_trysend:
+        if (o != NULL)
+            sent(o);
+        break;
+    case DEED_recv:
+    case DEED_tryrecv: x->receives = object != REC_NONE ? object + 1 : 0; break;
+    case DEED_oncebody: o->first = (uint32_t)(x - b->gs); break;
+    case DEED_close:
+        if (o != NULL)
+            o->closed = true;
+        break;
+    case DEED_timer:
+    case DEED_ticker: o->timer = true; break;
+    default: break;
+    }
+}
+
+static void select_took(struct rr *b, struct rr_g *x, uint32_t taken)
+{
+    if (x->select_wait != 0)
+        b->r->waits[x->select_wait - 1].object = (taken >> 1) - 1;
+    if ((taken & 1) != 0)
+        sent(&b->r->objects[(taken >> 1) - 1]);
+    else
+        x->receives = taken >> 1;
+}
+
+/* The cases of the select that it is in; the chosen one is accounted for as what it is. */
+static void select_case(struct rr *b, struct rr_g *x, enum rec_deed deed, uint32_t object,
+                        uint64_t number)
+{
+    int64_t chosen = (int64_t)number - (INT64_C(1) << 32);
+    if (deed == DEED_select)
+        x->select_wait = x->ncases = 0;
+    else if ((deed == DEED_selsend || deed == DEED_selrecv) && x->ncases < RR_CASES)
+        x->cases[x->ncases++] = object != REC_NONE ? (object + 1) << 1 | (deed == DEED_selsend) : 0;
+    else if (deed == DEED_selected && chosen >= 0 && chosen < x->ncases && x->cases[chosen] != 0)
+        select_took(b, x, x->cases[chosen]);
+}
+
+/* Keeps the item that a send or receive is about, before the operation goes to the tape. */
+static void item(struct rr *b, uint32_t g, uint32_t object, bool sends)
+{
+    struct recording *r = b->r;
+    if (!b->open || object == REC_NONE)
+        return;
+    X_ROOM(r->items, r->nitems, r->items_room, 64);
+    r->items[r->nitems++] = (struct rec_item){.object = object,
+                                              .g = g,
+                                              .deed = r->gs[g].deeds,
+                                              .other = REC_NONE,
+                                              .at = b->now,
+                                              .sends = sends};
+    if (!sends)
+        b->gs[g].item = r->nitems;
+}
+
+static void items(struct rr *b, uint32_t g, enum rec_deed deed, uint32_t object, uint64_t number)
+{
+    struct rr_g *x = &b->gs[g];
+    int64_t chosen = (int64_t)number - (INT64_C(1) << 32);
+    x->item = 0;
+    if (deed == DEED_send || deed == DEED_trysend)
+        item(b, g, object, true);
+    else if (deed == DEED_recv || deed == DEED_tryrecv)
+        item(b, g, object, false);
+    else if (deed == DEED_selected && chosen >= 0 && chosen < x->ncases && x->cases[chosen] != 0)
+        item(b, g, (x->cases[chosen] >> 1) - 1, (x->cases[chosen] & 1) != 0);
+}
+
+static void after_func(struct rr *b, uint32_t g, uint64_t address, uint64_t ns)
+{
+    struct recording *r = b->r;
+    X_ROOM(r->afters, r->nafters, r->afters_room, 64);
+    map_put(&b->afters, address, 0)->a = r->nafters + 1;
+    r->afters[r->nafters++] = (struct rec_after){
+        .g = g, .child = REC_NONE, .at = b->now, .ns = (int64_t)ns, .stopped = INT64_MAX};
+}
+
+/* Stop of a timer without a channel: it makes no goroutine any more. */
+static bool is_after(struct rr *b, enum rec_deed deed, uint64_t address)
+{
+    struct map_slot *s = deed == DEED_tstop || deed == DEED_treset
+                             ? map_find(&b->afters, address, 0)
+                             : NULL;
+    if (s == NULL || s->a == 0)
+        return false;
+    b->r->afters[s->a - 1].stopped = b->now;
+    return true;
+}
+
+/* What waits on a nil channel waits for ever; nothing else can be done with one, or without a
+ * lock. */
+static bool needs_object(enum rec_deed deed)
+{
+    return kinds[deed] != 0 && deed != DEED_send && deed != DEED_recv && deed != DEED_selsend &&
+           deed != DEED_selrecv;
+}
+
+void rr_op(struct rr *b, uint32_t g, uint64_t address, const char *text, uint32_t site)
+{
+    struct rr_g *x = &b->gs[g];
+    enum rec_deed deed = deed_of(text[0]);
+    if (deed == DEED_COUNT || text[0] == 0)
+        return;
+    uint64_t number = number_in(deed, text + 1);
+    if (is_inner(b, x, deed, address) || is_after(b, deed, address))
+        return;
+    uint32_t object = object_of(b, deed, address, number);
+    if (object == REC_NONE && needs_object(deed))
+        return;
+    set_within(x, deed, address, number);
+    if (deed == DEED_condnew) {
+        struct map_slot *m = map_find(&b->objects, number, 0);
+        b->r->objects[object].param = m != NULL && m->a != 0 ? (int64_t)m->a - 1 : -1;
+        return;
+    }
+    if (deed != DEED_lockslow && deed != DEED_locked && deed != DEED_selsend &&
+        deed != DEED_selrecv && deed != DEED_seldefault) {
+        x->deed = may_wait(deed) ? (uint8_t)deed : (uint8_t)DEED_COUNT;
+        x->deed_object = object;
+    }
+    b->r->deep++;
+    received(b, x);
+    if (object != REC_NONE || kinds[deed] == 0)
+        account(b, x, deed, object, number);
+    select_case(b, x, deed, object, number);
+    items(b, g, deed, object, number);
+    uint64_t with = object == REC_NONE ? 0 : (uint64_t)object + 1;
+    if (deed == DEED_afterfunc) {
+        if (!b->open)
+            return;
+        with = b->r->nafters;
+        after_func(b, g, address, number);
+    }
+    rr_deed(b, g, (uint64_t)deed | number << 8, with, site);
+}
+
+/* Does a wait at such a place belong to that operation? */
+static bool fits(enum rec_deed deed, enum rec_leaf leaf)
+{
+    switch (deed) {
+    case DEED_lock: return leaf == LEAF_MUTEX;
+    case DEED_rlock: return leaf == LEAF_RLOCK;
+    case DEED_wlock: return leaf == LEAF_RWLOCK;
+    case DEED_wgwait: return leaf == LEAF_WAITGROUP;
+    case DEED_send: return leaf == LEAF_CHANSEND;
+    case DEED_recv: return leaf == LEAF_CHANRECV;
+    case DEED_select: return leaf == LEAF_SELECT;
+    case DEED_condwait: return leaf == LEAF_MUTEX; /* the wait for the lock, afterwards */
+    case DEED_sleep: return leaf == LEAF_SLEEP;
+    case DEED_once: return leaf == LEAF_MUTEX;
+    default: return false;
+    }
+}
+
+void rr_wait_begins(struct rr *b, uint32_t g, uint32_t wait)
+{
+    struct rr_g *x = &b->gs[g];
+    struct rec_wait *w = &b->r->waits[wait];
+    if (b->r->deep && x->deed == DEED_condwait && b->r->sites[w->site].leaf == LEAF_COND) {
+        w->cond = true;
+        w->object = x->deed_object;
+        return;
+    }
+    if (!b->r->deep || x->deed == DEED_COUNT ||
+        !fits((enum rec_deed)x->deed, b->r->sites[w->site].leaf))
+        return;
+    if (x->deed == DEED_select)
+        x->select_wait = wait + 1;
+    w->level = 3;
+    w->how = HOW_OBJECT;
+    w->object = x->deed_object;
+}
+
+void rr_wait_ends(struct rr *b, uint32_t g)
+{
+    struct rr_g *x = &b->gs[g];
+    if (x->item != 0)
+        b->r->items[x->item - 1].at = b->now;
+    x->item = 0;
+}
+
+void rr_ops_release(struct rr *b)
+{
+    map_release(&b->objects);
+    map_release(&b->afters);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rules fitted by eye to the programs of tests/accuracy (docs/accuracy.md has what they come to):
+ * each source of error adds its part. */
+#include "replay/trust.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PERMILLE = 1000,
+    BASE = 40, /* noise of the machine, and of what the model does not know */
+    OTHER = 40,
+    DEEP = 30,
+    TOKENS_RAISED = 100, /* a plain recording, more Ps */
+    LEFT_OUT = 100,
+    DEEP_EVENT_NS = 120,
+    STRETCH_NS = 1000000,
+    SELF_WORTHLESS = 200,
+    HIDDEN_WORTHLESS = 500,
+    NET_WORTHLESS = 100,
+    ORDER_BINDS = 500, /* with so many waits in the recorded order, ... */
+    IDLE_BINDS = 750,  /* ... and the Ps less in use than this */
+    DRIVEN = 300,      /* mostly by the outside */
+    RANGE_WORTHLESS = 500
+};
+
+static int share(uint64_t part, uint64_t of) { return of > 0 ? (int)(part * PERMILLE / of) : 0; }
+
+static __attribute__((format(printf, 2, 3))) void note(struct trust *t, const char *fmt, ...)
+{
+    va_list args;
+    if (t->nnotes == TRUST_NOTES)
+        return;
+    va_start(args, fmt);
+    vsnprintf(t->notes[t->nnotes++], sizeof t->notes[0], fmt, args);
+    va_end(args);
+}
+
+static void count_waits(const struct recording *r, bool no_deep, struct trust *t)
+{
+    uint64_t all = 0, outside = 0, order = 0, net = 0, locked = 0;
+    for (uint32_t i = 0; i < r->nwaits; i++) {
+        const struct rec_wait *w = &r->waits[i];
+        if (r->gs[w->g].system || w->woken == INT64_MAX || w->from < 0)
+            continue;
+        bool known = w->waker != REC_NONE && !r->gs[w->waker].system;
+        bool token = (w->how == HOW_TOKEN && w->level < 3) || (w->level == 3 && no_deep);
+        all++;
+        outside += w->how == HOW_OUTSIDE || (token && !known);
+        order += token && known;
+        net += w->how == HOW_NET;
+        locked += r->gs[w->g].locked;
+    }
+    t->net = share(net, all);
+    t->locked = share(locked, all);
+    t->outside = share(outside, all);
+    t->order = share(order, all);
+}
+
+/* The part of the running time in long stretches: there may be locks that nobody had to wait for.
+ */
+static void count_stretches(const struct recording *r, struct trust *t)
+{
+    uint64_t all = 0, lengthy = 0;
+    for (uint32_t g = 0; g < r->ngs; g++) {
+        struct rec_reader rd;
+        struct rec_entry e;
+        if (r->gs[g].system)
+            continue;
+        for (rec_rewind(&rd, r, g); rec_next(&rd, &e);)
+            if (e.what == REC_CPU) {
+                all += e.a;
+                lengthy += e.a > STRETCH_NS ? e.a : 0;
+            }
+    }
+    t->hidden = r->deep > 0 ? 0 : share(lengthy, all);
+    t->tracer = share(r->deep * DEEP_EVENT_NS, all);
+}
+
+static void look_at(const struct replay *rp, const struct agreement *base,
+                    const struct agreement *is, struct trust *t)
+{
+    const struct recording *r = rp->rec;
+    int64_t gc = r->sums.assist;
+    for (uint32_t g = 0; g < r->ngs; g++)
+        if (r->gs[g].name != NULL && strcmp(r->gs[g].name, "runtime.gcBgMarkWorker") == 0)
+            gc += r->gs[g].cpu;
+    int64_t ps = r->length * (r->procs > 0 ? r->procs : 1);
+    t->self = base->makespan[0] > 0
+                  ? (int)((base->makespan[1] - base->makespan[0]) * PERMILLE / base->makespan[0])
+                  : 0;
+    count_waits(r, rp->tape.no_deep, t);
+    count_stretches(r, t);
+    t->early = share(is->early, is->tokens);
+    t->gc = ps > 0 ? (int)(gc * PERMILLE / ps) : 0;
+    int64_t threads = rp->side.thread_run_ns + rp->side.thread_wait_ns;
+    t->os = threads > 0 ? (int)(rp->side.thread_wait_ns * PERMILLE / threads) : -1;
+}
+
+static void set_range(const struct replay *rp, struct trust *t)
+{
+    bool deep = rp->rec->deep > 0;
+    t->range = BASE + abs(t->self) + t->tracer + (deep ? DEEP : 0);
+    if (!t->other)
+        return;
+    t->range += OTHER + t->gc / 2 + (t->outside > DRIVEN ? 0 : t->outside / 2) + t->locked;
+    if (t->raised && !deep)
+        t->range += TOKENS_RAISED + t->order / 10;
+    if (rp->left_out > 0)
+        t->range += LEFT_OUT;
+}
+
+static void say(struct trust *t, const char *fmt, int n)
+{
+    t->worthless = true;
+    snprintf(t->why, sizeof t->why, fmt, n / 10, n % 10);
+}
+
+static void judge(const struct replay *rp, const struct agreement *base, const struct agreement *is,
+                  struct trust *t)
+{
+    bool one_p = t->raised && rp->rec->procs == 1;
+    if (!base->finished)
+        say(t, "the replay does not come to its end at the recorded settings", 0);
+    else if (abs(t->self) > SELF_WORTHLESS)
+        say(t,
+            "the replay is off by %d.%d %% at the recorded settings: record a deep trace (gmpsim "
+            "record), on a quiet machine, of a part that is all Go",
+            abs(t->self));
+    else if (one_p && t->hidden > HIDDEN_WORTHLESS)
+        say(t,
+            "recorded at one P, plain, %d.%d %% of the running time in stretches without an event: "
+            "nobody ever waited for a lock there; record at two Ps or more, or deep",
+            t->hidden);
+    else if (one_p && t->net > NET_WORTHLESS)
+        say(t,
+            "recorded at one P, %d.%d %% of the waits are for descriptors, of which one P sees "
+            "many "
+            "ready at once: whose is whose cannot be told; record at two Ps or more",
+            t->net);
+    else if (one_p && t->order > ORDER_BINDS && is->utilisation[1] < IDLE_BINDS)
+        say(t,
+            "recorded at one P, %d.%d %% of the waits are for the recorded wake, and Ps stand "
+            "idle: it "
+            "may be the recorded order that keeps them so; record a deep trace, or at two Ps",
+            t->order);
+    else if (t->range > RANGE_WORTHLESS)
+        say(t, "it would only be within %d.%d %%, for the reasons that replay says", t->range);
+}
+
+static void notes(const struct replay *rp, struct trust *t)
+{
+    if (rp->rec->deep == 0)
+        note(t, "a plain recording: locks and channels that did not wait are not in it");
+    if (t->locked > 20)
+        note(t, "%d.%d %% of the waits are of goroutines locked to their threads", t->locked / 10,
+             t->locked % 10);
+    if (t->tracer > 20)
+        note(t, "the deep recording's own events took some %d.%d %% of the running time",
+             t->tracer / 10, t->tracer % 10);
+    if (t->order > 0 && t->other)
+        note(t, "%d.%d %% of the waits are for the recorded wake, whatever the order is now",
+             t->order / 10, t->order % 10);
+    if (t->early > 0)
+        note(t, "%d.%d %% of those had been ended before they began", t->early / 10, t->early % 10);
+    if (t->outside > 0)
+        note(t, "%d.%d %% of the waits were ended from outside: at the recorded times",
+             t->outside / 10, t->outside % 10);
+    if (t->outside > DRIVEN && t->other)
+        note(t, "so the load is an open one: the makespan stays, look at waits and regions");
+    if (t->gc > 20)
+        note(t, "the collector took %d.%d %% of the Ps' time; it is not replayed", t->gc / 10,
+             t->gc % 10);
+    if (rp->left_out > 0)
+        note(t, "%u channels are replayed as they were recorded", rp->left_out);
+    if (!rp->has_side)
+        note(t, "what waking a thread cost there is not known (gmpsim record measures it)");
+    else if (t->os > 50)
+        note(t, "threads waited for a CPU %d.%d %% of their time: that is in the running times",
+             t->os / 10, t->os % 10);
+}
+
+void trust_of(const struct replay *rp, const struct agreement *base, const struct agreement *is,
+              int32_t procs, bool other, struct trust *t)
+{
+    *t = (struct trust){.other = other, .raised = procs > rp->rec->procs};
+    look_at(rp, base, is, t);
+    set_range(rp, t);
+    judge(rp, base, is, t);
+    notes(rp, t);
+}

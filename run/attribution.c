@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run/attribution.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/alloc.h"
+
+enum { SUB_BITS = 6, CLASSES = 64 << SUB_BITS, PS_PER_NS = 1000 };
+#define NOBODY UINT32_MAX
+
+/* Whose doing it was that a span waited so long. */
+struct span_blame {
+    uint64_t ps;
+    uint32_t group, pc; /* NOBODY, EVENT_NO_PC */
+    uint8_t part;
+};
+
+const char *const span_part_names[SP_COUNT] = {[SP_RUNNING] = "running",
+                                               [SP_QUEUE] = "run queue",
+                                               [SP_THROTTLED] = "throttled",
+                                               [SP_NOCPU] = "no CPU",
+                                               [SP_LOCK] = "lock",
+                                               [SP_CHANNEL] = "channel",
+                                               [SP_GROUP] = "wait group",
+                                               [SP_TIMER] = "timer",
+                                               [SP_NETWORK] = "network",
+                                               [SP_SYSCALL] = "system call",
+                                               [SP_ASSIST] = "GC assist",
+                                               [SP_STOP] = "stop of the world",
+                                               [SP_BEFORE] = "before it was taken up",
+                                               [SP_HANDED] = "handed over",
+                                               [SP_OTHER] = "other waits"};
+
+enum { CLOCK_THROTTLED, CLOCK_NOCPU, CLOCK_ASSIST, P_CLOCKS };
+/* The clocks of the world come behind those of a P: how long it was stopped, and how long nobody
+ * ran because all Ps that would were throttled. */
+enum { CLOCK_STOPPED = P_CLOCKS, CLOCK_FROZEN, CLOCKS };
+
+/* How long a P was throttled, without a CPU, helping the collector: up to its last transition. */
+struct p_clock {
+    uint64_t of[P_CLOCKS];
+    uint32_t last, last_group; /* the goroutine that ran here last */
+};
+
+/* What is kept of a goroutine that begins or ends spans (attribution.h). */
+struct track {
+    uint32_t id;
+    uint16_t p; /* that it runs on, or in whose queue it was put: moves are told only to some */
+    uint64_t parts[SP_COUNT]; /* ps */
+    uint64_t taken[SP_COUNT]; /* the parts when it last woke or ended a span: took up new work */
+    uint64_t taken_at, since; /* ps; since: up to when the parts are known */
+    uint64_t clocks[CLOCKS];  /* its P's and the stops', at that time */
+    struct span_blame blames[BLAMES_MAX];
+    int nblames; /* since its last span began */
+};
+
+struct span_mark {
+    uint64_t parts[SP_COUNT];
+    uint64_t at; /* ps: when its beginning was said, which may be after it */
+};
+
+struct span_class {
+    uint64_t count;
+    uint64_t parts[SP_COUNT];
+    struct span_blame blames[BLAMES_MAX];
+    int nblames;
+};
+
+struct span_classes {
+    struct span_class *of[CLASSES];
+};
+
+static int class_of(uint64_t ns)
+{
+    if (ns < 1 << SUB_BITS)
+        return (int)ns;
+    int top = 63 - __builtin_clzll(ns);
+    return ((top - SUB_BITS + 1) << SUB_BITS) +
+           (int)(ns >> (top - SUB_BITS) & ((1 << SUB_BITS) - 1));
+}
+
+/* ---- who is to blame ---- */
+
+/* Few are kept; the least of them makes room. */
+static void blame(struct span_blame *list, int *count, const struct span_blame *b)
+{
+    int least = 0;
+    for (int i = 0; i < *count; i++) {
+        struct span_blame *is = &list[i];
+        if (is->part == b->part && is->group == b->group && is->pc == b->pc) {
+            is->ps += b->ps;
+            return;
+        }
+        if (is->ps < list[least].ps)
+            least = i;
+    }
+    if (*count < BLAMES_MAX)
+        list[(*count)++] = *b;
+    else if (list[least].ps < b->ps)
+        list[least] = *b;
+}
+
+/* ---- clocks ---- */
+
+static struct p_clock *clock_of(struct attribution *a, uint16_t id)
+{
+    if (id >= a->nps) {
+        size_t n = (size_t)id + 1;
+        a->ps = x_grow(a->ps, n * sizeof *a->ps);
+        memset(a->ps + a->nps, 0, (n - a->nps) * sizeof *a->ps);
+        a->nps = n;
+    }
+    return &a->ps[id];
+}
+
+static int clock_for(const struct p_now *p)
+{
+    if (p->cpu != CPU_ON && p_class_of(p) == PC_THROTTLED)
+        return CLOCK_THROTTLED;
+    if (p->cpu != CPU_ON && p_class_of(p) == PC_NOCPU)
+        return CLOCK_NOCPU;
+    return p->doing == PD_ASSIST ? CLOCK_ASSIST : P_CLOCKS;
+}
+
+static void clock_goes(struct world_clock *c, bool goes, uint64_t time)
+{
+    if (c->goes)
+        c->sum += time - c->since;
+    c->goes = goes;
+    c->since = time;
+}
+
+static uint64_t clock_now(const struct world_clock *c, uint64_t time)
+{
+    return c->sum + (c->goes ? time - c->since : 0);
+}
+
+/* Counts a P in (+1) or out (-1) of those that are throttled, or of those that go on. */
+static void count_p(struct attribution *a, const struct p_now *p, int delta)
+{
+    enum p_class c = p_class_of(p);
+    if (c == PC_THROTTLED)
+        a->nthrottled += delta;
+    else if (c != PC_IDLE && c != PC_COUNT && c != PC_SYSCALL)
+        a->ngoing += delta;
+}
+
+static void p_changes(void *arg, uint16_t id, const struct p_now *now, const struct p_now *next,
+                      uint64_t time)
+{
+    struct attribution *a = arg;
+    int which = clock_for(now);
+    struct p_clock *p = clock_of(a, id);
+    if (next != NULL && a->t->cpus > 0) {
+        count_p(a, now, -1);
+        count_p(a, next, 1);
+        clock_goes(&a->frozen, a->nthrottled > 0 && a->ngoing == 0, time);
+    }
+    if (which < P_CLOCKS)
+        p->of[which] += time - now->since;
+    if (now->g == EVENT_NO_G || time == now->since)
+        return;
+    const struct tr_g *g = tr_find_g(a->t, now->g);
+    p->last = now->g;
+    p->last_group = g != NULL ? g->group : NOBODY;
+}
+
+/* The clocks of this P and of the stops, now. */
+static void read_clocks(struct attribution *a, uint16_t id, uint64_t time, uint64_t clocks[CLOCKS])
+{
+    memset(clocks, 0, (CLOCKS) * sizeof *clocks);
+    if (id != TR_NONE) {
+        const struct p_now *p = tr_find_p(a->t, id);
+        memcpy(clocks, clock_of(a, id)->of, P_CLOCKS * sizeof *clocks);
+        int which = p != NULL ? clock_for(p) : P_CLOCKS;
+        if (which < P_CLOCKS && time > p->since)
+            clocks[which] += time - p->since;
+    }
+    clocks[CLOCK_STOPPED] = clock_now(&a->stopped, time);
+    clocks[CLOCK_FROZEN] = clock_now(&a->frozen, time);
+}
+
+static void world(void *arg, enum tr_world what, uint64_t time)
+{
+    struct attribution *a = arg;
+    if (what == TW_STOPPED || what == TW_STOP_ENDS)
+        clock_goes(&a->stopped, what == TW_STOPPED, time);
+}
+
+/* ---- tracks ---- */
+
+static struct track **slot(struct tr_g *g) { return (struct track **)(void *)g->extra; }
+
+static enum span_part part_of_wait(const struct transitions *t, const struct g_now *is)
+{
+    static const uint8_t of[WK_KINDS] = {
+        [WK_OTHER] = SP_OTHER,   [WK_CHANNEL] = SP_CHANNEL, [WK_LOCK] = SP_LOCK,
+        [WK_GROUP] = SP_GROUP,   [WK_TIMER] = SP_TIMER,     [WK_NETWORK] = SP_NETWORK,
+        [WK_ASSIST] = SP_ASSIST, [WK_STOP] = SP_STOP,       [WK_RUNTIME] = SP_OTHER};
+    return (enum span_part)of[tr_kind(t, is->reason)];
+}
+
+static enum span_part part_of(const struct transitions *t, const struct g_now *is)
+{
+    switch ((enum g_state)is->state) {
+    case GS_RUNNABLE: return SP_QUEUE;
+    case GS_RUNNING: return SP_RUNNING;
+    case GS_SYSCALL: return SP_SYSCALL;
+    case GS_WAITING: return part_of_wait(t, is);
+    case GS_NOTEXIST:
+    case GS_STATES: break;
+    }
+    return SP_OTHER;
+}
+
+/* What lay over a stretch that ran or was to run: takes from `left`, never more than there is. */
+static void take_part(struct track *k, enum span_part part, uint64_t ps, uint64_t *left)
+{
+    if (ps > *left)
+        ps = *left;
+    k->parts[part] += ps;
+    *left -= ps;
+}
+
+static void of_its_p(struct track *k, enum span_part part, const uint64_t went[CLOCKS],
+                     uint64_t *left)
+{
+    take_part(k, SP_STOP, went[CLOCK_STOPPED], left);
+    bool queue = part == SP_QUEUE && went[CLOCK_FROZEN] > went[CLOCK_THROTTLED];
+    take_part(k, SP_THROTTLED, went[queue ? CLOCK_FROZEN : CLOCK_THROTTLED], left);
+    take_part(k, SP_NOCPU, went[CLOCK_NOCPU], left);
+    if (part == SP_RUNNING)
+        take_part(k, SP_ASSIST, went[CLOCK_ASSIST], left);
+}
+
+static void blame_for(struct attribution *a, struct track *k, enum span_part part,
+                      const struct g_now *is, const struct g_now *next, uint64_t ps)
+{
+    struct span_blame b = {.part = (uint8_t)part, .group = NOBODY, .pc = is->pc, .ps = ps};
+    const struct tr_g *by = next != NULL ? tr_find_g(a->t, next->by) : NULL;
+    const struct p_clock *p = part == SP_QUEUE && k->p != TR_NONE ? clock_of(a, k->p) : NULL;
+    if (p != NULL && p->last != k->id)
+        b.group = p->last_group; /* it ran there just before */
+    else if (p == NULL && by != NULL)
+        b.group = by->group;
+    blame(k->blames, &k->nblames, &b);
+}
+
+/* Brings the parts of the goroutine's time up to `time`: it was `is` since the last call. */
+static void settle(struct attribution *a, struct track *k, const struct g_now *is,
+                   const struct g_now *next, uint64_t time)
+{
+    enum span_part part = part_of(a->t, is);
+    uint64_t left = time - k->since, clocks[CLOCKS];
+    k->since = time;
+    read_clocks(a, k->p, time, clocks);
+    for (int i = 0; i < CLOCKS; i++)
+        clocks[i] -= k->clocks[i];
+    if (part == SP_QUEUE || part == SP_RUNNING)
+        of_its_p(k, part, clocks, &left);
+    else if (part == SP_LOCK || part == SP_CHANNEL || part == SP_GROUP)
+        take_part(k, SP_THROTTLED, clocks[CLOCK_FROZEN], &left); /* nobody ran to end it */
+    for (int i = 0; i < CLOCKS; i++)
+        k->clocks[i] += clocks[i];
+    k->parts[part] += left;
+    if (part != SP_RUNNING && left > 0)
+        blame_for(a, k, part, is, next, left);
+}
+
+static void g_changes(void *arg, uint32_t id, struct tr_g *g, const struct g_now *next,
+                      uint64_t time)
+{
+    struct attribution *a = arg;
+    struct track *k = *slot(g);
+    (void)id;
+    if (k == NULL || next == NULL)
+        return;
+    settle(a, k, &g->now, next, time);
+    if (g->now.state == GS_WAITING) {
+        memcpy(k->taken, k->parts, sizeof k->taken);
+        k->taken_at = time;
+    }
+    k->p = next->p;
+    read_clocks(a, k->p, time, k->clocks);
+    if (next->state == GS_NOTEXIST) {
+        free(k);
+        *slot(g) = NULL;
+    }
+}
+
+static struct track *track_of(struct attribution *a, uint32_t id, struct tr_g *g, uint64_t time)
+{
+    struct track **k = slot(g);
+    if (*k != NULL) {
+        settle(a, *k, &g->now, NULL, time);
+        return *k;
+    }
+    *k = x_alloc(sizeof **k);
+    (*k)->id = id;
+    (*k)->taken_at = (*k)->since = time;
+    (*k)->p = g->now.state == GS_RUNNABLE ? TR_NONE : g->now.p;
+    read_clocks(a, (*k)->p, time, (*k)->clocks);
+    return *k;
+}
+
+/* ---- spans ---- */
+
+static struct span_mark *mark_of(struct attribution *a, const struct tr_span *s)
+{
+    size_t i = (size_t)(s - a->t->open);
+    if (i >= a->nmarks) {
+        size_t n = i * 2 + 64;
+        a->marks = x_grow(a->marks, n * sizeof *a->marks);
+        a->nmarks = n;
+    }
+    return &a->marks[i];
+}
+
+static void span_begins(void *arg, const struct tr_span *s, uint64_t time)
+{
+    struct attribution *a = arg;
+    struct tr_g *g = tr_find_g(a->t, s->g);
+    struct span_mark *m = mark_of(a, s);
+    m->at = time;
+    memset(m->parts, 0, sizeof m->parts);
+    if (g == NULL)
+        return;
+    struct track *k = track_of(a, s->g, g, time);
+    k->nblames = 0;
+    memcpy(m->parts, k->parts, sizeof m->parts);
+}
+
+/* What of a span that another goroutine began is known: since `by` took it up. */
+static void handed_over(const struct tr_span *s, const struct track *k, uint64_t parts[SP_COUNT],
+                        uint64_t time)
+{
+    uint64_t sum = 0;
+    for (int p = 0; k->taken_at >= s->began && p < SP_COUNT; p++)
+        sum += parts[p] = k->parts[p] - k->taken[p];
+    parts[SP_HANDED] = time - s->began - sum;
+}
+
+static void add(struct attribution *a, const struct tr_span *s, const uint64_t parts[SP_COUNT],
+                const struct track *k, uint64_t time)
+{
+    int c = class_of(time / PS_PER_NS - s->began / PS_PER_NS); /* as its latency is counted */
+    if (s->began < a->from_ps)
+        return;
+    struct span_class **of = &a->spans[s->span].of[c];
+    if (*of == NULL)
+        *of = x_alloc(sizeof **of);
+    (*of)->count++;
+    for (int p = 0; p < SP_COUNT; p++)
+        (*of)->parts[p] += parts[p];
+    for (int i = 0; k != NULL && i < k->nblames; i++)
+        blame((*of)->blames, &(*of)->nblames, &k->blames[i]);
+}
+
+static void span_ends(void *arg, const struct tr_span *s, uint32_t by, uint64_t time, bool open)
+{
+    struct attribution *a = arg;
+    struct tr_g *g = tr_find_g(a->t, by);
+    uint64_t parts[SP_COUNT] = {0};
+    if (open)
+        return;
+    if (g == NULL) {
+        parts[SP_OTHER] = time - s->began;
+        add(a, s, parts, NULL, time);
+        return;
+    }
+    struct track *k = track_of(a, by, g, time);
+    const struct span_mark *m = mark_of(a, s);
+    if (by == s->g) {
+        for (int p = 0; p < SP_COUNT; p++)
+            parts[p] = k->parts[p] - m->parts[p];
+        parts[SP_BEFORE] += m->at - s->began;
+    } else {
+        handed_over(s, k, parts, time);
+    }
+    add(a, s, parts, k, time);
+    memcpy(k->taken, k->parts, sizeof k->taken);
+    k->taken_at = time;
+}
+
+/* ---- life ---- */
+
+size_t attribution_extra(const struct naming *names)
+{
+    return names->nspans > 0 ? sizeof(struct track *) : 0;
+}
+
+void attribution_init(struct attribution *a, struct transitions *t, uint64_t warmup_ps)
+{
+    memset(a, 0, sizeof *a);
+    a->t = t;
+    a->from_ps = warmup_ps;
+    if (t->names->nspans == 0)
+        return;
+    a->spans = x_alloc(t->names->nspans * sizeof *a->spans);
+    a->nspans = t->names->nspans;
+    transitions_listen(t, &(struct listener){.arg = a,
+                                             .g = g_changes,
+                                             .p = p_changes,
+                                             .span_begins = span_begins,
+                                             .span_ends = span_ends,
+                                             .world = world});
+}
+
+static void add_class(struct run_attribution *out, const struct span_class *c, bool slow)
+{
+    for (int p = 0; p < SP_COUNT; p++) {
+        out->all_ps[p] += c->parts[p];
+        if (slow)
+            out->slow_ps[p] += c->parts[p];
+    }
+    out->count += c->count;
+    out->slow += slow ? c->count : 0;
+}
+
+static int by_length(const void *x, const void *y)
+{
+    const struct span_blame *a = x, *b = y;
+    if (a->ps != b->ps)
+        return a->ps < b->ps ? 1 : -1;
+    return a->pc != b->pc ? (a->pc > b->pc) - (a->pc < b->pc)
+                          : (a->group > b->group) - (a->group < b->group);
+}
+
+static void name_blames(const struct attribution *a, struct span_blame *list, int count,
+                        struct run_attribution *out)
+{
+    const struct naming *n = a->t->names;
+    qsort(list, (size_t)count, sizeof *list, by_length);
+    for (int i = 0; i < count; i++) {
+        const struct span_blame *b = &list[i];
+        out->blames[out->nblames++] = (struct run_blame){
+            .part = (enum span_part)b->part,
+            .who = b->group != NOBODY ? n->group(n->of, b->group) : NULL,
+            .object = b->pc != EVENT_NO_PC ? n->object(n->of, b->pc) : NULL,
+            .line = b->pc != EVENT_NO_PC ? n->line(n->of, b->pc) : 0,
+            .place = b->pc != EVENT_NO_PC && n->place != NULL ? n->place(n->of, b->pc) : NULL,
+            .ps = b->ps};
+    }
+}
+
+void attribution_of(const struct attribution *a, size_t span, int64_t p99_ns,
+                    struct run_attribution *out)
+{
+    uint64_t p99 = (uint64_t)p99_ns;
+    int from = class_of(p99 - p99 / HIST_FINE_SUB), count = 0; /* it may be the end of a bin */
+    struct span_blame blames[BLAMES_MAX];
+    memset(out, 0, sizeof *out);
+    for (int c = 0; span < a->nspans && c < CLASSES; c++) {
+        const struct span_class *of = a->spans[span].of[c];
+        if (of == NULL)
+            continue;
+        add_class(out, of, c >= from);
+        for (int i = 0; c >= from && i < of->nblames; i++)
+            blame(blames, &count, &of->blames[i]);
+    }
+    name_blames(a, blames, count, out);
+}
+
+void attribution_fill(const struct attribution *a, struct run_span *spans, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        attribution_of(a, i, hist_percentile(spans[i].latency, 990000), &spans[i].went);
+}
+
+void attribution_release(struct attribution *a)
+{
+    for (size_t s = 0; s < a->nspans; s++)
+        for (int c = 0; c < CLASSES; c++)
+            free(a->spans[s].of[c]);
+    if (a->t != NULL && a->nspans > 0) {
+        struct tr_g *g;
+        for (uint64_t id = 0; (g = gtable_next(&a->t->gs, &id)) != NULL; id++)
+            free(*slot(g));
+    }
+    free(a->spans);
+    free(a->marks);
+    free(a->ps);
+    memset(a, 0, sizeof *a);
+}

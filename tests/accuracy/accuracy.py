@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""How well replays of recorded traces predict real Go: docs/accuracy.md.
+
+Every program of src/cmd is built with each Go, run untraced at 1 and 2 Ps, one round after the
+other (the truth is the median), and recorded at 1 and 2 Ps, plain and deep. Each recording is
+replayed at both settings. All runs are of a real-time class where that is allowed, so that other
+processes of the machine matter little.
+
+usage: accuracy.py GMPSIM FOLDER [--go GO]... [--rounds N] [--only PROGRAM]... [--write PAGE]
+                   [--cells FILE]
+FOLDER keeps what was measured; what is there is not measured again.
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Nobody looked at these while passes and ranges were made.
+UNSEEN = ("barrier", "logger", "mergesort", "ratelimit")
+LEVELS = ("plain", "deep")
+
+
+class Bench:
+    def __init__(self, args):
+        self.gmpsim = os.path.abspath(args.gmpsim)
+        self.folder = os.path.abspath(args.folder)
+        self.rounds = args.rounds
+        names = sorted(os.listdir(os.path.join(HERE, "src", "cmd")))
+        self.programs = [n for n in names if not args.only or n in args.only]
+        self.gos = args.go or [shutil.which("go")]
+        self.first = ["chrt", "-f", "1"]
+        if subprocess.run([*self.first, "true"], capture_output=True, check=False).returncode:
+            self.first = []
+        self.env = dict(os.environ, GOTOOLCHAIN="local", GOFLAGS="", CGO_ENABLED="0")
+        os.makedirs(self.folder, exist_ok=True)
+        self.known = {}
+        self.path = os.path.join(self.folder, "truth.json")
+        if os.path.exists(self.path):
+            with open(self.path, encoding="utf-8") as f:
+                self.known = json.load(f)
+
+    def call(self, args, **kw):
+        done = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                              timeout=600, **kw)
+        if done.returncode:
+            sys.exit("%s: %s" % (" ".join(args), done.stderr.decode()))
+        return done.stdout.decode()
+
+    def release(self, go):
+        return self.call([go, "env", "GOVERSION"], env=self.env).strip()
+
+    def build(self, go, release, program):
+        """The program three times: as it is, with a plain recorder, with a deep one."""
+        paths = {}
+        for how in ("untraced", *LEVELS):
+            to = os.path.join(self.folder, "bin", release, program + "-" + how)
+            paths[how] = to
+            if os.path.exists(to):
+                continue
+            os.makedirs(os.path.dirname(to), exist_ok=True)
+            command = [go, "build", "-trimpath", "-o", to, "./cmd/" + program]
+            if how != "untraced":
+                more = ["--shallow"] if how == "plain" else []
+                command = [self.gmpsim, "record", *more, "--", *command]
+            self.call(command, env=self.env, cwd=os.path.join(HERE, "src"))
+        return paths
+
+    def run(self, path, procs, trace=None):
+        env = dict(self.env, GOMAXPROCS=str(procs))
+        if trace is not None:
+            env["GMPSIM_TRACE"] = trace
+        return json.loads(self.call([*self.first, path, "-tmp", self.folder], env=env))
+
+    def sidecar(self, go, release):
+        """What waking a thread costs here; measured once for each Go."""
+        side = os.path.join(self.folder, release + ".gmpsim.json")
+        if not os.path.exists(side):
+            trace = os.path.join(self.folder, "side.trace")
+            self.call([*self.first, self.gmpsim, "record", "--out", trace, "--", go, "run",
+                       "./cmd/spawnstorm", "-size", "100"],
+                      env=self.env, cwd=os.path.join(HERE, "src"))
+            os.rename(trace + ".gmpsim.json", side)
+            os.unlink(trace)
+        return side
+
+    def measure(self):
+        for go in self.gos:
+            release = self.release(go)
+            side = self.sidecar(go, release)
+            paths = {p: self.build(go, release, p) for p in self.programs}
+            for _ in range(self.rounds):
+                for program in self.programs:
+                    for procs in (1, 2):
+                        key = "%s %s %d" % (release, program, procs)
+                        have = self.known.setdefault(key, [])
+                        if len(have) < self.rounds:
+                            have.append(self.run(paths[program]["untraced"], procs)["wall_ns"])
+                with open(self.path, "w", encoding="utf-8") as f:
+                    json.dump(self.known, f)
+            self.measure_cost(release, paths)
+            for program in self.programs:
+                for procs in (1, 2):
+                    for level in LEVELS:
+                        trace = self.trace(release, program, level, procs)
+                        if not os.path.exists(trace):
+                            self.run(paths[program][level], procs, trace)
+                            shutil.copy(side, trace + ".gmpsim.json")
+
+    def measure_cost(self, release, paths):
+        """What the overlay costs at 2 Ps: without a trace, with a plain one, with a deep one."""
+        trace = os.path.join(self.folder, "cost.trace")
+        hows = (("overlay", "deep", None), ("plain", "plain", trace), ("deep", "deep", trace),
+                ("untraced", "untraced", None))
+        for _ in range(self.rounds):
+            for program in self.programs:
+                for how, built, to in hows:
+                    have = self.known.setdefault("cost %s %s %s" % (release, program, how), [])
+                    if len(have) < self.rounds:
+                        have.append(self.run(paths[program][built], 2, to)["wall_ns"])
+        with open(self.path, "w", encoding="utf-8") as f:
+            json.dump(self.known, f)
+
+    def costs(self):
+        lines = ["| program | the overlay, no trace | plain trace | deep trace |",
+                 "|---|---|---|---|"]
+        for program in self.programs:
+            row = []
+            for how in ("overlay", "plain", "deep"):
+                cells = []
+                for go in self.gos:
+                    of = [statistics.median(self.known["cost %s %s %s" % (
+                        self.release(go), program, h)]) for h in (how, "untraced")]
+                    cells.append(percent(of[0] / of[1] - 1))
+                row.append(" / ".join(cells))
+            lines.append("| %s | %s |" % (program, " | ".join(row)))
+        return "\n".join(lines)
+
+    def trace(self, release, program, level, procs):
+        return os.path.join(self.folder, "%s-%s-%s-p%d.trace" % (release, program, level, procs))
+
+    def predict(self):
+        cells = []
+        for go in self.gos:
+            release = self.release(go)
+            for program in self.programs:
+                for level in LEVELS:
+                    for was in (1, 2):
+                        for procs in (1, 2):
+                            cells.append(self.cell(release, program, level, was, procs))
+        return cells
+
+    def cell(self, release, program, level, was, procs):
+        trace = self.trace(release, program, level, was)
+        j = json.loads(self.call([self.gmpsim, "replay", "--json", "--anyway", "--window",
+                                  "measured", "--procs", str(procs), trace]))
+        runs = self.known["%s %s %d" % (release, program, procs)]
+        truth = statistics.median(runs)
+        quarters = [min(runs), 0, max(runs)]
+        if len(runs) > 3:
+            quarters = statistics.quantiles(runs, n=4)
+        said = j["makespan_ns"]["replayed"]
+        trust = j.get("trust", {})
+        return {"go": release, "program": program, "level": level, "was": was, "procs": procs,
+                "truth": truth, "noise": (quarters[2] - quarters[0]) / truth, "said": said,
+                "error": said / truth - 1, "recorded": j["makespan_ns"]["recorded"],
+                "verdict": j["verdict"], "left_out": j["left_out"], "trust": trust,
+                "wait_p99": j["wait_p99_ns"]["replayed"]}
+
+
+def percent(x):
+    return "%+.1f" % (100 * x)
+
+
+def table(cells, level, gos):
+    moves = ((1, 1), (1, 2), (2, 1), (2, 2))
+    lines = ["| program | " + " | ".join("%d > %d" % m for m in moves) + " |",
+             "|---|" + "---|" * len(moves)]
+    for program in sorted({c["program"] for c in cells}):
+        row = []
+        for was, procs in moves:
+            of = [c for c in cells if (c["program"], c["level"], c["was"], c["procs"]) ==
+                  (program, level, was, procs)]
+            row.append(" / ".join(percent(c["error"]) for g in gos for c in of if c["go"] == g))
+        lines.append("| %s | %s |" % (program, " | ".join(row)))
+    for name, of in (("median", lambda e: "%.1f %%" % (100 * statistics.median(e))),
+                     ("at most 7 %", lambda e: "%d of %d" % (sum(x <= .07 for x in e), len(e))),
+                     ("at most 10 %", lambda e: "%d of %d" % (sum(x <= .10 for x in e), len(e)))):
+        row = [of([abs(c["error"]) for c in cells
+                   if (c["level"], c["was"], c["procs"]) == (level, was, procs)])
+               for was, procs in moves]
+        lines.append("| **%s** | %s |" % (name, " | ".join(row)))
+    return "\n".join(lines)
+
+
+def share(part, of):
+    return "%d of %d (%.0f %%)" % (len(part), len(of), 100 * len(part) / len(of)) if of else "none"
+
+
+def ranges(cells):
+    """How honest the stated ranges are, and what was refused."""
+    lines = ["| | answers | within the stated range | of them beyond 10 % | refused | refused "
+             "though within 10 % |", "|---|---|---|---|---|---|"]
+    for name, of in (("plain", [c for c in cells if c["level"] == "plain"]),
+                     ("deep", [c for c in cells if c["level"] == "deep"]),
+                     ("those written afterwards",
+                      [c for c in cells if c["program"] in UNSEEN]),
+                     ("all", cells)):
+        given = [c for c in of if not c["trust"]["worthless"]]
+        refused = [c for c in of if c["trust"]["worthless"]]
+        beyond = [c for c in given if abs(c["error"]) > .10]
+        lines.append("| %s | %d | %s | %s | %d | %d |" % (
+            name, len(given),
+            share([c for c in given if abs(c["error"]) <= c["trust"]["range"]], given),
+            share([c for c in beyond if abs(c["error"]) <= c["trust"]["range"]], beyond),
+            len(refused), sum(abs(c["error"]) <= .10 for c in refused)))
+    return "\n".join(lines)
+
+
+def medians(cells):
+    lines = ["| | 1 > 1 | 1 > 2 | 2 > 1 | 2 > 2 | all predictions |", "|---|---|---|---|---|---|"]
+    moves = ((1, 1), (1, 2), (2, 1), (2, 2))
+    for level in LEVELS:
+        for what, keep in (("all", lambda c: True),
+                           ("not refused", lambda c: not c["trust"]["worthless"])):
+            row = []
+            for was in (*moves, None):
+                e = [abs(c["error"]) for c in cells if c["level"] == level and keep(c) and
+                     (was is None or (c["was"], c["procs"]) == was)]
+                row.append("%.1f %%" % (100 * statistics.median(e)))
+            lines.append("| %s, %s | %s |" % (level, what, " | ".join(row)))
+    return "\n".join(lines)
+
+
+def missed(cells):
+    lines = ["| program | level | Go | Ps | error | stated |", "|---|---|---|---|---|---|"]
+    for c in sorted(cells, key=lambda c: -abs(c["error"])):
+        if not c["trust"]["worthless"] and abs(c["error"]) > c["trust"]["range"]:
+            lines.append("| %s | %s | %s | %d > %d | %s %% | %.1f %% |" % (
+                c["program"], c["level"], c["go"], c["was"], c["procs"], percent(c["error"]),
+                100 * c["trust"]["range"]))
+    return "\n".join(lines)
+
+
+def write(page, cells, bench):
+    gos = sorted({c["go"] for c in cells})
+    noise = [100 * c["noise"] for c in cells]
+    with open(os.path.join(HERE, "page.txt"), encoding="utf-8") as f:
+        text = f.read()
+    with open(page, "w", encoding="utf-8") as f:
+        f.write(text % {
+            "programs": len({c["program"] for c in cells}), "gos": " and ".join(gos),
+            "gos_short": " / ".join(gos), "rounds": bench.rounds,
+            "noise": statistics.median(noise), "noisiest": max(noise),
+            "medians": medians(cells), "ranges": ranges(cells), "unseen": ", ".join(UNSEEN),
+            "plain": table(cells, "plain", gos), "deep": table(cells, "deep", gos),
+            "missed": missed(cells), "costs": bench.costs(),
+            "gos_cost": " / ".join(bench.release(go) for go in bench.gos)})
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("gmpsim")
+    p.add_argument("folder")
+    p.add_argument("--go", action="append")
+    p.add_argument("--only", action="append")
+    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--write")
+    p.add_argument("--cells")
+    args = p.parse_args()
+    bench = Bench(args)
+    bench.measure()
+    cells = bench.predict()
+    if args.cells:
+        with open(args.cells, "w", encoding="utf-8") as f:
+            json.dump(cells, f, indent=1)
+    gos = sorted({c["go"] for c in cells})
+    if args.write:
+        write(args.write, cells, bench)
+        return
+    for level in LEVELS:
+        print(level, " / ".join(gos))
+        print(table(cells, level, gos))
+    print(medians(cells))
+    print(ranges(cells))
+
+
+if __name__ == "__main__":
+    main()

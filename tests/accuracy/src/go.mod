@@ -1,0 +1,3 @@
+module accuracy
+
+go 1.21

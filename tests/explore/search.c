@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/explore/search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void run_once(const struct search *s)
+{
+    s->build(s->arg);
+    ex_run();
+    if (s->check != NULL)
+        s->check(s->arg);
+    ex_end();
+}
+
+static bool is_finding(void) { return ex_why() == END_FINDING || ex_why() == END_THROWN; }
+
+static void keep(struct search_result *r)
+{
+    const struct answer *a = ex_answers(&r->count);
+
+    r->found = true;
+    r->why = ex_why();
+    r->fingerprint = ex_fingerprint();
+    snprintf(r->text, sizeof(r->text), "%s", ex_text());
+    r->answers = malloc(r->count * sizeof(*a) + 1);
+    if (r->answers != NULL)
+        memcpy(r->answers, a, r->count * sizeof(*a));
+}
+
+bool search_run(const struct search *s, struct strategy *st, struct search_result *r)
+{
+    *r = (struct search_result){0};
+    while ((s->runs_max == 0 || r->runs < s->runs_max) && ex_begin(st)) {
+        run_once(s);
+        r->runs++;
+        r->cut += ex_why() == END_LIMIT;
+        r->steps += ex_steps();
+        if (is_finding()) {
+            keep(r);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool search_replay(const struct search *s, const struct search_result *r)
+{
+    struct strategy_replay replay;
+
+    strategy_replay_init(&replay, r->answers, r->count, true);
+    if (!ex_begin(&replay.s))
+        return false;
+    run_once(s);
+    return !replay.diverged && ex_why() == r->why && ex_fingerprint() == r->fingerprint &&
+           strcmp(ex_text(), r->text) == 0;
+}
+
+void search_result_release(struct search_result *r)
+{
+    free(r->answers);
+    r->answers = NULL;
+}

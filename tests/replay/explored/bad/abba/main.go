@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package main
+
+import (
+	"sync"
+	"time"
+)
+
+type account struct {
+	mu      sync.Mutex
+	id      int
+	balance int
+}
+
+func transfer(from, to *account, n int) {
+	from.mu.Lock()
+	defer from.mu.Unlock()
+	to.mu.Lock()
+	defer to.mu.Unlock()
+	from.balance -= n
+	to.balance += n
+}
+
+func main() {
+	var wg sync.WaitGroup
+	a, b := &account{id: 1, balance: 10}, &account{id: 2, balance: 10}
+	wg.Add(2)
+	go func() {
+		defer wg.Done()
+		transfer(a, b, 1)
+	}()
+	go func() {
+		defer wg.Done()
+		time.Sleep(2 * time.Millisecond)
+		transfer(b, a, 2)
+	}()
+	wg.Wait()
+}
