@@ -133,6 +133,12 @@ void trace_close(struct trace *t)
 
 enum { NEXT_YES, NEXT_NONE, NEXT_BROKEN };
 
+/* No event is later than SPAN_MAX_NS after the first. */
+static int64_t in_span(const struct trace *t, int64_t time)
+{
+    return time <= t->time_max ? time : t->time_max;
+}
+
 /* The thread's next batch. */
 static bool next_batch(const struct trace *t, struct thread *th)
 {
@@ -142,7 +148,7 @@ static bool next_batch(const struct trace *t, struct thread *th)
     th->first = b->next;
     th->next = t->window.bytes + b->at;
     th->end = th->next + b->size;
-    th->time = gen_time(&t->gen, b->time);
+    th->time = in_span(t, gen_time(&t->gen, b->time));
     return true;
 }
 
@@ -159,7 +165,7 @@ static inline __attribute__((always_inline)) int next_event(struct trace *t, str
     uint8_t type = th->type = *at;
     const uint8_t *args = th->args = wire_varint(at + 1, &dt);
     int64_t time = th->time + gen_time(&t->gen, dt);
-    th->time = LIKELY(time <= TIME_MAX_NS) ? time : TIME_MAX_NS;
+    th->time = LIKELY(time <= t->time_max) ? time : t->time_max;
     if (LIKELY(wire_args[type] != 0 && wire_inside(at, args, th->end))) {
         t->info.wire_events[type]++;
         return NEXT_YES;
@@ -246,6 +252,8 @@ struct trace_event *trace_sync(struct trace *t, int64_t time)
 static bool gen_install(struct trace *t, struct failure *f)
 {
     struct gen *g = &t->gen;
+    if (t->info.generations == 1)
+        t->time_max = gen_time(g, g->min_time) + SPAN_MAX_NS;
     if (g->nthreads > t->heap_room) {
         t->heap_room = g->nthreads * 2;
         t->heap = x_grow(t->heap, t->heap_room * sizeof *t->heap);
@@ -269,7 +277,7 @@ static bool gen_install(struct trace *t, struct failure *f)
                    g->number);
     if (t->order.initial_gen == 0 && t->nheap > 0)
         t->order.initial_gen = g->number;
-    struct trace_event *e = trace_sync(t, gen_time(g, g->min_time));
+    struct trace_event *e = trace_sync(t, in_span(t, gen_time(g, g->min_time)));
     e->value = g->number;
     return true;
 }
@@ -293,7 +301,7 @@ static void begin_generation(struct trace *t)
 
 static void put_sample(struct trace *t, struct sample *s)
 {
-    struct trace_event *e = trace_put(t, s->time, TRACE_SAMPLE);
+    struct trace_event *e = trace_put(t, in_span(t, s->time), TRACE_SAMPLE);
     e->m = s->m;
     e->p = s->p;
     e->g = e->id = s->g;
@@ -418,6 +426,8 @@ static void end_notes(struct trace *t)
                    "clocks disagree: events that come later by the order carry times up to "
                    "%" PRId64 " ms earlier",
                    t->clock_back / 1000000);
+    if (t->last_time - t->info.start_ns >= SPAN_MAX_NS)
+        trace_note(t, "what carries times more than a day after the first event is put there");
 }
 
 enum trace_got trace_next(struct trace *t, struct failure *f, const struct trace_event **evs,

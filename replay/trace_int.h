@@ -176,6 +176,8 @@ static inline int64_t gen_time(const struct gen *g, uint64_t units);
 
 /* Beyond this a clock is broken; the sum of two still fits. */
 #define TIME_MAX_NS (INT64_MAX / 4)
+/* ... and an event so long after the first: a day. Sums over a trace's goroutines fit. */
+#define SPAN_MAX_NS (INT64_C(86400) * 1000000000)
 
 static inline int64_t gen_time(const struct gen *g, uint64_t units)
 {
@@ -368,6 +370,7 @@ struct trace {
     struct head *heap;
     size_t nheap, heap_room;
     int64_t last_time;
+    int64_t time_max;   /* of any event: SPAN_MAX_NS after the first */
     int64_t clock_back; /* by how much the clock went back at most */
     uint64_t syncs, next_generation;
     bool had_strings;     /* the generation before had a table of strings */

@@ -446,7 +446,7 @@ static void finish(struct v1 *v)
     for (size_t i = v->nevents; i-- > 0;) {
         struct v1_event *e = &v->events[i];
         double time = (double)(e->time - first) * ns;
-        e->time = time < (double)TIME_MAX_NS ? (int64_t)time : TIME_MAX_NS;
+        e->time = time < (double)SPAN_MAX_NS ? (int64_t)time : SPAN_MAX_NS;
         struct map_slot *s = map_put(&next, e->g, 0);
         e->blocked = e->type == V1_SYSCALL && s->a == V1_SYS_BLOCK;
         s->a = e->type;

@@ -19,6 +19,11 @@ static int64_t percentile(const struct recording *r, uint64_t ppm)
     return r->runq_wait[rank > 0 ? rank - 1 : 0];
 }
 
+static int permille(int64_t of, int64_t all)
+{
+    return (int)(of > INT64_MAX / 1000 ? of / (all / 1000) : of * 1000 / all);
+}
+
 static void recorded(const struct recording *r, struct agreement *a)
 {
     a->makespan[0] = r->length;
@@ -33,7 +38,7 @@ static void recorded(const struct recording *r, struct agreement *a)
         a->wait_sum[0] += r->runq_wait[i];
     a->starts[0] = r->nrunq_wait;
     if (r->procs > 0 && r->length > 0)
-        a->utilisation[0] = (int)(a->cpu[0] * 1000 / (r->length * r->procs));
+        a->utilisation[0] = permille(a->cpu[0], r->length * r->procs);
 }
 
 static void replayed(const struct run_opts *o, const struct run_result *q, struct agreement *a)
@@ -52,7 +57,7 @@ static void replayed(const struct run_opts *o, const struct run_result *q, struc
     a->starts[1] = h->count;
     int32_t procs = q->procs > 0 ? q->procs : o->procs;
     if (procs > 0 && a->makespan[1] > 0)
-        a->utilisation[1] = (int)(a->cpu[1] * 1000 / (a->makespan[1] * procs));
+        a->utilisation[1] = permille(a->cpu[1], a->makespan[1] * procs);
     a->early = q->counters[COUNTER_events_early];
     a->tokens = q->counters[COUNTER_events_waited];
 }
