@@ -181,9 +181,13 @@ static void object_lines(struct imp *t)
 
 bool imp_plays(const struct imp *t, uint32_t g) { return !t->r->gs[g].system; }
 
+/* "main" is where a scenario begins: the goroutine that it was is no function. */
 static const char *base_of(const char *name)
 {
-    return strncmp(name, "main.", 5) == 0 ? name + 5 : name[0] != 0 ? name : "goroutine";
+    const char *base = strncmp(name, "main.", 5) == 0 ? name + 5 : name;
+    if (strcmp(base, "main") == 0)
+        return "main.main";
+    return base[0] != 0 ? base : "goroutine";
 }
 
 /* "worker", then "worker~2". */
