@@ -193,11 +193,11 @@ static const char *base_of(const char *name)
 /* "worker", then "worker~2". */
 static const char *new_name(struct imp *t, const char *go_name)
 {
-    char plain[200], name[240];
+    char line[180], plain[200], name[240];
     uint32_t number;
-    snprintf(plain, sizeof plain, "f_%.180s", base_of(go_name));
+    snprintf(plain, sizeof plain, "f_%s", text_in(line, sizeof line, TEXT_LINE, base_of(go_name)));
     for (char *p = plain; *p != 0; p++)
-        if (strchr("\"\\", *p) != NULL || *p < ' ')
+        if (*p == '"' || *p == '\\')
             *p = '_';
     (void)kept(t, &t->names, plain, &number);
     if (number >= t->name_room) {
