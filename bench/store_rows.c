@@ -242,6 +242,7 @@ static void run_stored(struct run_opts *o)
                              .file = "s",
                              .profile = "p",
                              .rules = "",
+                             .host = host_virt.name,
                              .repeat = "",
                              .version = "",
                              .program = o->program};
