@@ -327,11 +327,3 @@ bool scenario_expects_output(const struct scenario *s)
             return true;
     return false;
 }
-
-int scenario_expects(const struct scenario *s)
-{
-    int n = 0;
-    for (const struct expect *e = s->expects; e != NULL; e = e->next)
-        n++;
-    return n;
-}

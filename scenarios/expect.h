@@ -62,8 +62,6 @@ struct expect {
     struct condition *counters, *ps, *spans, *runq_wait, *makespan, *throttled, *nr_throttled;
 };
 
-/* How many objects "expect" has: more than one where releases differ. */
-int scenario_expects(const struct scenario *s);
 /* Is a run judged by what it prints? */
 bool scenario_expects_output(const struct scenario *s);
 

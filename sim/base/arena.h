@@ -79,11 +79,6 @@ static inline uint64_t arena_offset(const struct arena *a, const void *p)
 static inline void *arena_at(const struct arena *a, uint64_t offset) { return a->base + offset; }
 
 /* Does p point into the data or the stacks of this arena? */
-static inline int arena_owns(const struct arena *a, const void *p)
-{
-    return (uintptr_t)p - (uintptr_t)a->base < a->reserved;
-}
-
 /* A checkpoint is a copy of the world: data and the used part of every live stack.
  * Saved and restored from the stack of the OS thread, never from a coroutine of the world.
  * It keeps its own mapping, which grows and is used again by the next save. Restoring puts

@@ -438,11 +438,6 @@ static const struct event *peek_wheel(struct eventq *q)
     return NULL;
 }
 
-const struct event *eventq_peek(struct eventq *q)
-{
-    return q->near_count ? &q->nodes[q->near[q->near_count - 1].node] : peek_wheel(q);
-}
-
 uint64_t eventq_next_time(struct eventq *q)
 {
     if (q->near_count)
@@ -466,22 +461,6 @@ bool eventq_pop(struct eventq *q, struct event *out)
     node_free(q, i);
     trim(q);
     return true;
-}
-
-void eventq_replace(struct eventq *q, uint64_t time, uint64_t seq, uint64_t payload)
-{
-    if (!ready(q))
-        throw("eventq: replace wants a first event");
-    uint32_t i = (uint32_t)q->near[--q->near_count].node;
-    struct event *n = &q->nodes[i];
-    q->floor = n->time;
-    if (time < q->floor)
-        throw("eventq: an event in the past");
-    n->time = time;
-    n->seq = seq;
-    n->payload = payload;
-    put(q, i);
-    trim(q);
 }
 
 /* ---- cancelling ---- */

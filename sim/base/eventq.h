@@ -52,17 +52,10 @@ static inline uint32_t eventq_count(const struct eventq *q) { return q->count; }
 uint32_t eventq_push(struct eventq *q, uint64_t time, uint64_t seq, uint64_t payload);
 bool eventq_cancel(struct eventq *q, uint32_t handle);
 
-/* The first event to come, or NULL. Valid until the next call on q. */
-const struct event *eventq_peek(struct eventq *q);
-
 /* Time of the first event, UINT64_MAX when empty: the horizon. */
 uint64_t eventq_next_time(struct eventq *q);
 
 /* Takes the first event. false when empty. */
 bool eventq_pop(struct eventq *q, struct event *out);
-
-/* Takes the first event and pushes it again as (time, seq, payload), in one step and with the same
- * handle. The queue must not be empty. */
-void eventq_replace(struct eventq *q, uint64_t time, uint64_t seq, uint64_t payload);
 
 #endif

@@ -20,14 +20,6 @@ void ex_trace(struct ex_event *events, size_t max)
     ex.trace_count = 0;
 }
 
-void ex_name(const volatile void *addr, const char *name)
-{
-    if (ex.name_count == sizeof(ex.names) / sizeof(ex.names[0]))
-        return;
-    ex.names[ex.name_count].addr = addr;
-    ex.names[ex.name_count++].name = name;
-}
-
 void ex_namer(bool (*fn)(const void *addr, char *buf, size_t size)) { ex.namer = fn; }
 
 void ex_note_other_(int tid, enum ex_verb verb, const void *addr, uint64_t value)
@@ -50,11 +42,6 @@ void ex_note_other_(int tid, enum ex_verb verb, const void *addr, uint64_t value
 /* A name, or the place in the world; false: not an address of the world. */
 static bool address(const void *addr, char *buf, size_t size)
 {
-    for (uint32_t i = 0; i < ex.name_count; i++)
-        if (ex.names[i].addr == addr) {
-            snprintf(buf, size, "%s", ex.names[i].name);
-            return true;
-        }
     if (ex.namer != NULL && ex.namer(addr, buf, size))
         return true;
     uint64_t off = (uintptr_t)addr - ex_hot.base;

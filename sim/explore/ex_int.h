@@ -131,11 +131,6 @@ struct ex {
     bool stop, stopped;  /* asked for; the run stands there */
     struct ex_thread *resting;
     struct ex_totals totals;
-    struct {
-        const volatile void *addr;
-        const char *name;
-    } names[256];
-    uint32_t name_count;
     bool (*namer)(const void *addr, char *buf, size_t size);
     const struct costs *cost_table;
 };

@@ -169,9 +169,7 @@ struct ex_event {
 
 /* The caller's memory; NULL: off. Recording goes on until it is full. */
 void ex_trace(struct ex_event *events, size_t max);
-/* Names an address for people; the text is kept by pointer. Forgotten at ex_begin. */
-void ex_name(const volatile void *addr, const char *name);
-/* Names what ex_name did not; returns false if it cannot. NULL: nobody asks. */
+/* Names an address for people; returns false if it cannot. NULL: nobody asks. */
 void ex_namer(bool (*fn)(const void *addr, char *buf, size_t size));
 
 struct ex_print {

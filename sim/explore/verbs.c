@@ -372,7 +372,7 @@ static void signal_arrives(void *arg)
         ex_wake_(t, ex_hot.now, false);
 }
 
-/* It arrives at once and the strategy says how late that is, or when virtual time says so. */
+/* The signal arrives at once and the strategy says how late, or when virtual time says so. */
 void ex_signalm_(struct hostm *hm)
 {
     point();

@@ -172,7 +172,7 @@ void ex_world_reset_(void)
     ex.at = NULL;
     ex.due = NEVER;
     ex_unsettle_();
-    ex.timer_count = ex.ready_count = ex.name_count = 0;
+    ex.timer_count = ex.ready_count = 0;
     ex.poll_broken = false;
     rng_init(&ex.seeds, ex.o.seed, RNG_SCHED, 0);
     ex.record_count = 0;

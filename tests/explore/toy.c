@@ -2,6 +2,7 @@
 #include "sim/base/fail.h"
 
 #include <host.h>
+#include <stdio.h>
 
 #include "harness.h"
 #include "toy.h"
@@ -38,11 +39,17 @@ static void toy_add(void *arg)
     }
 }
 
+static bool name_of(const void *addr, char *buf, size_t size)
+{
+    snprintf(buf, size, "total");
+    return addr == &shared->total;
+}
+
 void toy_build(void *arg)
 {
     toy = arg;
     shared = host_alloc(sizeof(*shared), 64);
-    ex_name(&shared->total, "total");
+    ex_namer(name_of);
     for (int i = 0; i < toy->threads; i++)
         ex_start(NULL, toy_add, NULL);
 }
