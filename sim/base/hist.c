@@ -5,7 +5,7 @@
 
 #include "sim/base/alloc.h"
 
-enum { SAMPLES_MIN = 64 };
+enum { SAMPLES_MIN = 64, DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
 
 void hist_init(struct hist *h, struct arena *a, uint32_t samples_max)
 {
@@ -77,14 +77,20 @@ static void go_fine(struct hist *h)
 
 /* ---- samples ---- */
 
+static int64_t *samples_new(struct hist *h, uint32_t capacity)
+{
+    int64_t *samples = arena_array(h->arena, int64_t, capacity);
+    if (!samples)
+        x_failed();
+    return samples;
+}
+
 static void samples_grow(struct hist *h)
 {
     uint32_t capacity = h->samples_capacity ? h->samples_capacity * 2 : SAMPLES_MIN;
     if (capacity > h->samples_max)
         capacity = h->samples_max;
-    int64_t *samples = arena_array(h->arena, int64_t, capacity);
-    if (!samples)
-        x_failed();
+    int64_t *samples = samples_new(h, capacity);
     if (h->samples_count)
         memcpy(samples, h->samples, h->samples_count * sizeof *samples);
     h->samples = samples;
@@ -141,30 +147,37 @@ void hist_merge(struct hist *h, const struct hist *from)
     }
 }
 
-/* Heap sort: in place and, unlike qsort, never calls malloc. */
-static void sift_down(int64_t *v, uint32_t i, uint32_t n)
+/* Negative values are less. */
+static unsigned digit(int64_t value, unsigned shift)
 {
-    int64_t x = v[i];
-    for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
-        child += child + 1 < n && v[child + 1] > v[child];
-        if (v[child] <= x)
-            break;
-        v[i] = v[child];
-    }
-    v[i] = x;
+    return (unsigned)(((uint64_t)value ^ (uint64_t)1 << 63) >> shift) % DIGITS;
 }
 
+/* Stable, by the digit at `shift`. */
+static void deal(const int64_t *from, int64_t *to, uint32_t n, unsigned shift)
+{
+    uint32_t at[DIGITS + 1] = {0};
+    for (uint32_t i = 0; i < n; i++)
+        at[digit(from[i], shift) + 1]++;
+    for (int d = 0; d < DIGITS; d++)
+        at[d + 1] += at[d];
+    for (uint32_t i = 0; i < n; i++)
+        to[at[digit(from[i], shift)]++] = from[i];
+}
+
+/* Digit by digit, without those that all values have in common. */
 static void sort(struct hist *h)
 {
-    uint32_t n = h->samples_count;
-    int64_t *v = h->samples;
-    for (uint32_t i = n / 2; i-- > 0;)
-        sift_down(v, i, n);
-    for (uint32_t i = n; i-- > 1;) {
-        int64_t x = v[i];
-        v[i] = v[0];
-        v[0] = x;
-        sift_down(v, 0, i);
+    uint64_t differ = (uint64_t)h->min ^ (uint64_t)h->max;
+    if (h->other_capacity < h->samples_capacity) {
+        h->other = samples_new(h, h->samples_capacity);
+        h->other_capacity = h->samples_capacity;
+    }
+    for (unsigned shift = 0; shift < 64 && differ >> shift != 0; shift += DIGIT_BITS) {
+        int64_t *from = h->samples;
+        deal(from, h->other, h->samples_count, shift);
+        h->samples = h->other;
+        h->other = from;
     }
     h->sorted = true;
 }

@@ -35,7 +35,8 @@ struct hist {
     uint64_t go[HIST_GO_BUCKETS];
     struct arena *arena;
     int64_t *samples; /* exact values, unordered; NULL once fine is in use */
-    uint32_t samples_count, samples_capacity, samples_max;
+    int64_t *other;   /* as many, for sorting; NULL until then */
+    uint32_t samples_count, samples_capacity, samples_max, other_capacity;
     bool sorted;
     uint64_t *fine; /* HIST_FINE_BINS counters; negative values count as 0 */
 };

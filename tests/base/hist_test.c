@@ -90,6 +90,27 @@ TEST_CASE(Hist, ExactUpToTheBound)
     arena_release(&arena);
 }
 
+/* Whatever digits they have in common, and with values between two looks. */
+TEST_CASE(Hist, ExactOfAllSizes)
+{
+    struct rng r;
+    rng_init(&r, 3, RNG_USER, 0);
+    for (int bits = 1; bits <= 64; bits++) {
+        struct hist *h = new_hist(VALUES);
+        int64_t v[200];
+        for (int n = 1; n <= 200; n++) {
+            v[n - 1] = (int64_t)(rng_next(&r) << (64 - bits)) >> (64 - bits); /* of both signs */
+            hist_record(h, v[n - 1]);
+            if (n % 50 != 0)
+                continue;
+            qsort(v, (size_t)n, sizeof *v, ascending);
+            for (size_t i = 0; i < sizeof ppms / sizeof ppms[0]; i++)
+                CHECK_EQ(hist_percentile(h, ppms[i]), nearest_rank(v, (uint64_t)n, ppms[i]));
+        }
+        arena_release(&arena);
+    }
+}
+
 TEST_CASE(Hist, WithinTheErrorAfterIt)
 {
     struct hist *h = new_hist(100);
