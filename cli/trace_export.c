@@ -36,12 +36,7 @@ struct out {
 
 static struct known *known_of(struct out *o, uint32_t index)
 {
-    if (index >= o->ngs) {
-        size_t n = ((size_t)index + 1) * 2;
-        o->gs = x_grow(o->gs, n * sizeof *o->gs);
-        memset(o->gs + o->ngs, 0, (n - o->ngs) * sizeof *o->gs);
-        o->ngs = n;
-    }
+    X_REACH(o->gs, o->ngs, index, ((size_t)index + 1) * 2);
     return &o->gs[index];
 }
 

@@ -27,14 +27,7 @@ struct cut {
 
 static uint32_t *place_of(uint32_t **array, size_t *room, uint32_t number)
 {
-    if (number >= *room) {
-        size_t n = *room ? *room : 1024;
-        while (number >= n)
-            n *= 2;
-        *array = x_grow(*array, n * sizeof **array);
-        memset(*array + *room, 0, (n - *room) * sizeof **array);
-        *room = n;
-    }
+    X_REACH(*array, *room, number, (size_t)number * 2 + 1024);
     return &(*array)[number];
 }
 

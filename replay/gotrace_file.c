@@ -87,14 +87,7 @@ void out_sample(struct gotrace *w, const struct trace_event *e)
 
 static uint32_t id_of(struct out_ids *ids, uint32_t number)
 {
-    if (number >= ids->room) {
-        size_t room = ids->room ? ids->room : 1024;
-        while (number >= room)
-            room *= 2;
-        ids->ids = x_grow(ids->ids, room * sizeof *ids->ids);
-        memset(ids->ids + ids->room, 0, (room - ids->room) * sizeof *ids->ids);
-        ids->room = room;
-    }
+    X_REACH(ids->ids, ids->room, number, (size_t)number * 2 + 1024);
     if (ids->ids[number] != 0)
         return ids->ids[number];
     if (++ids->count >= ids->used_room) {

@@ -34,10 +34,7 @@ static uint32_t statement(struct imp *t, const char *text)
 {
     uint32_t id;
     (void)kept(t, &t->statements, text, &id);
-    if (id >= t->site_room) {
-        t->site_room = t->site_room * 2 + 256;
-        t->site_of = x_grow(t->site_of, t->site_room * sizeof *t->site_of);
-    }
+    X_REACH(t->site_of, t->site_room, id, id * 2 + 256);
     t->site_of[id] = t->site != REC_NONE ? t->site + 1 : 0;
     return id;
 }
@@ -200,12 +197,7 @@ static const char *new_name(struct imp *t, const char *go_name)
         if (*p == '"' || *p == '\\')
             *p = '_';
     (void)kept(t, &t->names, plain, &number);
-    if (number >= t->name_room) {
-        uint32_t room = number * 2 + 64;
-        t->name_count = x_grow(t->name_count, room * sizeof *t->name_count);
-        memset(t->name_count + t->name_room, 0, (room - t->name_room) * sizeof *t->name_count);
-        t->name_room = room;
-    }
+    X_REACH(t->name_count, t->name_room, number, number * 2 + 64);
     uint32_t n = ++t->name_count[number];
     snprintf(name, sizeof name, n > 1 ? "%s~%u" : "%s", plain + 2, n);
     return pool_text(t->pool, name);

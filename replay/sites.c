@@ -81,12 +81,7 @@ static enum rec_leaf leaf_of(const char *func)
 
 const char *sites_string(struct sites *s, uint32_t string)
 {
-    if (string >= s->texts_room) {
-        uint32_t room = string * 2 + 256;
-        s->texts = x_grow(s->texts, room * sizeof *s->texts);
-        memset(s->texts + s->texts_room, 0, (room - s->texts_room) * sizeof *s->texts);
-        s->texts_room = room;
-    }
+    X_REACH(s->texts, s->texts_room, string, string * 2 + 256);
     if (s->texts[string] == NULL)
         s->texts[string] = pool_text(s->r->pool, trace_string(s->t, string, NULL));
     return s->texts[string];
@@ -122,12 +117,7 @@ static struct rec_site site_make(struct sites *s, struct trace_stack st)
 uint32_t sites_of(struct sites *s, uint32_t stack)
 {
     struct recording *r = s->r;
-    if (stack >= s->stacks_room) {
-        uint32_t room = stack * 2 + 256;
-        s->of_stack = x_grow(s->of_stack, room * sizeof *s->of_stack);
-        memset(s->of_stack + s->stacks_room, 0, (room - s->stacks_room) * sizeof *s->of_stack);
-        s->stacks_room = room;
-    }
+    X_REACH(s->of_stack, s->stacks_room, stack, stack * 2 + 256);
     if (s->of_stack[stack] == 0) {
         X_ROOM(r->sites, r->nsites, r->sites_room, 64);
         r->sites[r->nsites] = site_make(s, trace_stack_of(s->t, stack));

@@ -143,12 +143,7 @@ static bool has_function(const struct track_names *n, struct trace_stack s, cons
 /* 1 + place, with the bit; 0: the stack is empty. */
 static uint32_t look(struct track_names *n, uint32_t stack)
 {
-    if (stack >= n->of_stack_room) {
-        uint32_t room = stack * 2 + 256;
-        n->of_stack = x_grow(n->of_stack, room * sizeof *n->of_stack);
-        memset(n->of_stack + n->of_stack_room, 0, (room - n->of_stack_room) * sizeof *n->of_stack);
-        n->of_stack_room = room;
-    }
+    X_REACH(n->of_stack, n->of_stack_room, stack, stack * 2 + 256);
     if (n->of_stack[stack] == 0) {
         struct trace_stack s = trace_stack_of(n->t, stack);
         if (s.count == 0)

@@ -45,12 +45,7 @@ struct tracks {
 
 static struct track_g *g_slot(struct tracks *k, uint32_t index)
 {
-    if (index >= k->ngs) {
-        size_t n = ((size_t)index + 1) * 2;
-        k->gs = x_grow(k->gs, n * sizeof *k->gs);
-        memset(k->gs + k->ngs, 0, (n - k->ngs) * sizeof *k->gs);
-        k->ngs = n;
-    }
+    X_REACH(k->gs, k->ngs, index, ((size_t)index + 1) * 2);
     return &k->gs[index];
 }
 

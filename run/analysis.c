@@ -145,12 +145,7 @@ static void g_changes(void *arg, uint32_t id, struct tr_g *g, const struct g_now
 
 static uint64_t *p_of(struct analysis *a, uint16_t id)
 {
-    if (id >= a->nps) {
-        size_t n = (size_t)id + 1;
-        a->ps = x_grow(a->ps, n * sizeof *a->ps);
-        memset(a->ps + a->nps, 0, (n - a->nps) * sizeof *a->ps);
-        a->nps = n;
-    }
+    X_REACH(a->ps, a->nps, id, id + 1U);
     return a->ps[id];
 }
 

@@ -105,21 +105,17 @@ static void blame(struct span_blame *list, int *count, const struct span_blame *
 
 static struct p_clock *clock_of(struct attribution *a, uint16_t id)
 {
-    if (id >= a->nps) {
-        size_t n = (size_t)id + 1;
-        a->ps = x_grow(a->ps, n * sizeof *a->ps);
-        memset(a->ps + a->nps, 0, (n - a->nps) * sizeof *a->ps);
-        a->nps = n;
-    }
+    X_REACH(a->ps, a->nps, id, id + 1U);
     return &a->ps[id];
 }
 
-static int clock_for(const struct p_now *p)
+static inline int clock_for(const struct p_now *p)
 {
-    if (p->cpu != CPU_ON && p_class_of(p) == PC_THROTTLED)
-        return CLOCK_THROTTLED;
-    if (p->cpu != CPU_ON && p_class_of(p) == PC_NOCPU)
-        return CLOCK_NOCPU;
+    if (__builtin_expect(p->cpu != CPU_ON, 0)) {
+        enum p_class c = p_class_of(p);
+        if (c == PC_THROTTLED || c == PC_NOCPU)
+            return c == PC_THROTTLED ? CLOCK_THROTTLED : CLOCK_NOCPU;
+    }
     return p->doing == PD_ASSIST ? CLOCK_ASSIST : P_CLOCKS;
 }
 
@@ -146,37 +142,40 @@ static void count_p(struct attribution *a, const struct p_now *p, int delta)
         a->ngoing += delta;
 }
 
+static void ran_last(const struct attribution *a, struct p_clock *p, uint32_t id)
+{
+    if (p->last == id)
+        return;
+    const struct tr_g *g = tr_find_g(a->t, id);
+    p->last = id;
+    p->last_group = g != NULL ? g->group : NOBODY;
+}
+
 static void p_changes(void *arg, uint16_t id, const struct p_now *now, const struct p_now *next,
                       uint64_t time)
 {
     struct attribution *a = arg;
     int which = clock_for(now);
-    struct p_clock *p = clock_of(a, id);
     if (next != NULL && a->t->cpus > 0) {
         count_p(a, now, -1);
         count_p(a, next, 1);
         clock_goes(&a->frozen, a->nthrottled > 0 && a->ngoing == 0, time);
     }
     if (which < P_CLOCKS)
-        p->of[which] += time - now->since;
-    if (now->g == EVENT_NO_G || time == now->since)
-        return;
-    const struct tr_g *g = tr_find_g(a->t, now->g);
-    p->last = now->g;
-    p->last_group = g != NULL ? g->group : NOBODY;
+        clock_of(a, id)->of[which] += time - now->since;
+    if (now->g != EVENT_NO_G && time != now->since)
+        ran_last(a, clock_of(a, id), now->g);
 }
 
 /* The clocks of this P and of the stops, now. */
 static void read_clocks(struct attribution *a, uint16_t id, uint64_t time, uint64_t clocks[CLOCKS])
 {
-    memset(clocks, 0, (CLOCKS) * sizeof *clocks);
-    if (id != TR_NONE) {
-        const struct p_now *p = tr_find_p(a->t, id);
-        memcpy(clocks, clock_of(a, id)->of, P_CLOCKS * sizeof *clocks);
-        int which = p != NULL ? clock_for(p) : P_CLOCKS;
-        if (which < P_CLOCKS && time > p->since)
-            clocks[which] += time - p->since;
-    }
+    const struct p_now *p = tr_find_p(a->t, id);
+    int which = p != NULL ? clock_for(p) : P_CLOCKS;
+    for (int i = 0; i < P_CLOCKS; i++)
+        clocks[i] = id < a->nps ? a->ps[id].of[i] : 0;
+    if (which < P_CLOCKS && time > p->since)
+        clocks[which] += time - p->since;
     clocks[CLOCK_STOPPED] = clock_now(&a->stopped, time);
     clocks[CLOCK_FROZEN] = clock_now(&a->frozen, time);
 }
@@ -252,17 +251,17 @@ static void settle(struct attribution *a, struct track *k, const struct g_now *i
                    const struct g_now *next, uint64_t time)
 {
     enum span_part part = part_of(a->t, is);
-    uint64_t left = time - k->since, clocks[CLOCKS];
+    uint64_t left = time - k->since, clocks[CLOCKS], went[CLOCKS], any = 0;
     k->since = time;
     read_clocks(a, k->p, time, clocks);
-    for (int i = 0; i < CLOCKS; i++)
-        clocks[i] -= k->clocks[i];
-    if (part == SP_QUEUE || part == SP_RUNNING)
-        of_its_p(k, part, clocks, &left);
+    for (int i = 0; i < CLOCKS; i++) {
+        any |= went[i] = clocks[i] - k->clocks[i];
+        k->clocks[i] = clocks[i];
+    }
+    if (any != 0 && (part == SP_QUEUE || part == SP_RUNNING))
+        of_its_p(k, part, went, &left);
     else if (part == SP_LOCK || part == SP_CHANNEL || part == SP_GROUP)
-        take_part(k, SP_THROTTLED, clocks[CLOCK_FROZEN], &left); /* nobody ran to end it */
-    for (int i = 0; i < CLOCKS; i++)
-        k->clocks[i] += clocks[i];
+        take_part(k, SP_THROTTLED, went[CLOCK_FROZEN], &left); /* nobody ran to end it */
     k->parts[part] += left;
     if (part != SP_RUNNING && left > 0)
         blame_for(a, k, part, is, next, left);
@@ -281,8 +280,10 @@ static void g_changes(void *arg, uint32_t id, struct tr_g *g, const struct g_now
         memcpy(k->taken, k->parts, sizeof k->taken);
         k->taken_at = time;
     }
-    k->p = next->p;
-    read_clocks(a, k->p, time, k->clocks);
+    if (next->p != k->p) { /* else they are read */
+        k->p = next->p;
+        read_clocks(a, k->p, time, k->clocks);
+    }
     if (next->state == GS_NOTEXIST) {
         free(k);
         *slot(g) = NULL;
@@ -309,11 +310,7 @@ static struct track *track_of(struct attribution *a, uint32_t id, struct tr_g *g
 static struct span_mark *mark_of(struct attribution *a, const struct tr_span *s)
 {
     size_t i = (size_t)(s - a->t->open);
-    if (i >= a->nmarks) {
-        size_t n = i * 2 + 64;
-        a->marks = x_grow(a->marks, n * sizeof *a->marks);
-        a->nmarks = n;
-    }
+    X_REACH(a->marks, a->nmarks, i, i * 2 + 64);
     return &a->marks[i];
 }
 

@@ -75,21 +75,11 @@ bool run_is_broken(const struct run_result *r)
 
 /* ---- sinks ---- */
 
-static void keep(struct run_text *t, const char *text, size_t size)
-{
-    if (t->size + size > t->room) {
-        t->room = (t->size + size) * 2 + 1024;
-        t->text = x_grow(t->text, t->room);
-    }
-    memcpy(t->text + t->size, text, size);
-    t->size += size;
-}
-
 static void take_print(void *arg, const char *text, size_t size)
 {
     struct run *r = arg;
     if (!r->opts.output_passes)
-        keep(&r->out, text, size);
+        text_keep(&r->out, text, size);
     if (r->opts.print != NULL)
         r->opts.print(r->opts.arg, text, size);
 }
@@ -97,7 +87,7 @@ static void take_print(void *arg, const char *text, size_t size)
 static void take_sched_line(void *arg, const char *text, size_t size)
 {
     struct run *r = arg;
-    keep(&r->sched, text, size);
+    text_keep(&r->sched, text, size);
     if (r->opts.sched_line != NULL)
         r->opts.sched_line(r->opts.arg, text, size);
 }

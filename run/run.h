@@ -12,6 +12,7 @@
 #include "scenarios/scenario.h"
 #include "sim/base/event.h"
 #include "sim/base/fail.h"
+#include "sim/base/text.h"
 #include "sim/traced/traced.h"
 #include "run/analysis.h"
 #include "run/attribution.h"
@@ -68,10 +69,7 @@ struct run {
     struct analysis analysis;
     struct attribution attribution;
     struct run_result result;
-    struct run_text {
-        char *text;
-        size_t size, room;
-    } out, sched; /* what the program printed; SCHED lines */
+    struct text_kept out, sched; /* what the program printed; SCHED lines */
     enum world_end why;
     struct host_quota quotas[SCENARIO_QUOTAS_MAX];
     uint64_t check_at; /* when the invariants are looked at next, ps */

@@ -37,16 +37,7 @@ const char *explored_start_name(enum explored_start s)
 
 /* ---- the world ---- */
 
-static void take_print(void *arg, const char *text, size_t size)
-{
-    struct explored_text *t = arg;
-    if (t->size + size > t->room) {
-        t->room = (t->size + size) * 2 + 1024;
-        t->text = x_grow(t->text, t->room);
-    }
-    memcpy(t->text + t->size, text, size);
-    t->size += size;
-}
+static void take_print(void *arg, const char *text, size_t size) { text_keep(arg, text, size); }
 
 static void build(struct explored *x)
 {

@@ -19,6 +19,7 @@
 #include "search/pairs.h"
 #include "sim/base/choose.h"
 #include "sim/base/fail.h"
+#include "sim/base/text.h"
 #include "sim/explore/explore.h"
 
 /* What start-up answers: they decide which threads are up when the program begins. */
@@ -74,12 +75,9 @@ struct explored {
     struct profile profile;   /* of the world */
     struct run_result result; /* of the last run */
     struct verdict verdict;   /* likewise */
-    struct explored_text {
-        char *text;
-        size_t size, room;
-    } out;
-    struct cycle cycle; /* of sync */
-    char words[4096];   /* of result.text */
+    struct text_kept out;     /* what the program printed */
+    struct cycle cycle;       /* of sync */
+    char words[4096];         /* of result.text */
     bool copied, started;
 };
 

@@ -66,10 +66,7 @@ static uint32_t look_pick(struct strategy *s, const struct choice *c)
     uint32_t pick = k->inner.s.pick(&k->inner.s, c);
     bool preempts = c->preempts && pick != 0 && pick < c->threads;
     (void)ex_answers(&at);
-    if (at >= n->room) {
-        n->room = at * 2 + 256;
-        n->preempts = x_grow(n->preempts, n->room * sizeof *n->preempts);
-    }
+    X_REACH(n->preempts, n->room, at, at * 2 + 256);
     n->preempts[at] = preempts;
     n->weight.preemptions += preempts;
     return pick;

@@ -101,12 +101,7 @@ static void name_track(struct perfetto *p, int pid, uint32_t tid, const char *na
 static uint32_t track(struct perfetto *p, int pid, uint16_t id)
 {
     int which = pid == PID_MS;
-    if (id >= p->nnamed[which]) {
-        size_t n = ((size_t)id + 1) * 2;
-        p->named[which] = x_grow(p->named[which], n * sizeof *p->named[which]);
-        memset(p->named[which] + p->nnamed[which], 0, n - p->nnamed[which]);
-        p->nnamed[which] = n;
-    }
+    X_REACH(p->named[which], p->nnamed[which], id, (id + 1U) * 2);
     if (!p->named[which][id]) {
         char name[16];
         snprintf(name, sizeof name, "%c%u", which ? 'M' : 'P', id);

@@ -42,6 +42,13 @@ void *x_malloc(size_t size) { return checked(malloc(size != 0 ? size : 1)); }
 
 void *x_grow(void *p, size_t size) { return checked(realloc(p, size != 0 ? size : 1)); }
 
+void *x_longer(void *p, size_t was, size_t count, size_t size)
+{
+    char *longer = x_grow(p, count * size);
+    memset(longer + was * size, 0, (count - was) * size);
+    return longer;
+}
+
 char *x_strdup(const char *text)
 {
     size_t size = strlen(text) + 1;

@@ -24,6 +24,16 @@ char *x_strdup(const char *text);
             (table) = x_grow((table), (size_t)(room) * sizeof *(table)); \
         }                                                                \
     } while (0)
+/* Room for the element `index`: a table that is too short has `wanted` elements then, the new ones
+ * zeros. */
+#define X_REACH(table, room, index, wanted)                                 \
+    do {                                                                    \
+        if ((index) >= (room)) {                                            \
+            (table) = x_longer((table), (room), (wanted), sizeof *(table)); \
+            (room) = (wanted);                                              \
+        }                                                                   \
+    } while (0)
+void *x_longer(void *p, size_t was, size_t count, size_t size);
 /* For those that want malloc's shape: cJSON's hooks. */
 void *x_malloc(size_t size);
 

@@ -155,12 +155,7 @@ static void threads_add(struct race *r, uint32_t goid)
 /* The slot of a goroutine; a new one has no past. */
 static uint32_t slot_of(struct race *r, uint32_t goid)
 {
-    if (goid >= r->slot_room) {
-        uint32_t n = r->slot_room, room = goid < 64 ? 128 : 2 * goid;
-        r->slots = x_grow(r->slots, room * sizeof *r->slots);
-        memset(r->slots + n, 0, (room - n) * sizeof *r->slots);
-        r->slot_room = room;
-    }
+    X_REACH(r->slots, r->slot_room, goid, goid < 64 ? 128 : 2 * goid);
     struct race_slot *s = &r->slots[goid];
     if (s->run == r->run)
         return s->slot;

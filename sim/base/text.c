@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "sim/base/alloc.h"
+
 enum {
     REPLACEMENT = 0xfffd,
     PIECE = 16,  /* bytes of what one character becomes */
@@ -401,6 +403,17 @@ void text_cell(FILE *to, const char *text, int columns)
     const char *cut = text_cut(text, columns);
     int filled = text_columns(cut);
     fprintf(to, "%s%*s", cut, columns > filled ? columns - filled : 0, "");
+}
+
+void text_keep(struct text_kept *t, const char *text, size_t size)
+{
+    if (t->size + size > t->room) {
+        size_t room = (t->size + size) * 2 + 1024;
+        t->text = x_grow(t->text, room);
+        t->room = room;
+    }
+    memcpy(t->text + t->size, text, size);
+    t->size += size;
 }
 
 bool text_is_plain_name(const char *name)

@@ -43,6 +43,14 @@ void text_cell(FILE *to, const char *text, int columns);
 /* The same in a static buffer of eight, without the filling. */
 const char *text_cut(const char *text, int columns);
 
+/* What somebody prints piece by piece, as it is. */
+struct text_kept {
+    char *text; /* malloc'ed, without an end; NULL: nothing yet */
+    size_t size, room;
+};
+
+void text_keep(struct text_kept *t, const char *text, size_t size);
+
 /* A file's name can be said in one line of every format there is: no control characters. */
 bool text_is_plain_name(const char *name);
 
