@@ -38,16 +38,23 @@ static const char *func(const void *of, int32_t i)
     return i >= 0 && (uint32_t)i < p->nfuncs ? p->funcs[i].name : NULL;
 }
 
+/* Is there one before `pc`? Of those that have code, main alone waits before its first instruction,
+ * while the runtime starts. */
+static bool is_in_progress(const struct program *p, uint32_t pc)
+{
+    return pc > 0 && pc <= p->ncode && pc != p->funcs[p->main].entry;
+}
+
 static uint32_t line(const void *of, uint32_t pc)
 {
     const struct program *p = of;
-    return p->lines != NULL && pc < p->ncode ? p->lines[pc] : 0;
+    return p->lines != NULL && is_in_progress(p, pc) ? p->lines[pc - 1] : 0;
 }
 
 static const char *object(const void *of, uint32_t pc)
 {
     const struct program *p = of;
-    const struct insn *in = pc < p->ncode ? &p->code[pc] : NULL;
+    const struct insn *in = is_in_progress(p, pc) ? &p->code[pc - 1] : NULL;
     if (in == NULL || in->op >= OPS || op_infos[in->op].d < D_OBJ || op_infos[in->op].d > D_CR)
         return NULL;
     return in->d >= 0 && (uint32_t)in->d < p->nobjects ? p->objects[in->d].name : NULL;
@@ -69,6 +76,7 @@ struct naming names_of_program(const struct program *p)
     return (struct naming){.of = p,
                            .ngroups = FIXED + p->ngroups + p->nfuncs + 1,
                            .nspans = p->nspans,
+                           .codeless = FIXED + p->ngroups + p->nfuncs,
                            .group = group,
                            .span = span,
                            .text = text,
@@ -82,9 +90,4 @@ uint32_t names_born(const struct naming *n, const struct event_rec *r)
 {
     struct got_g_create x = get_g_create(r);
     return x.kind == EV_born_runtime ? 0 : n->group_of(n->of, x.func, x.group);
-}
-
-const char *names_group_born(const struct naming *n, const struct event_rec *r)
-{
-    return n->group(n->of, names_born(n, r));
 }

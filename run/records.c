@@ -81,8 +81,11 @@ static void g_parks(struct transitions *t, const struct event_rec *r)
     struct got_g_park x = get_g_park(r);
     struct g_now next = g_at(r, GS_WAITING);
     next.reason = (uint16_t)x.reason;
-    next.pc = x.pc;
-    g_changes(t, r, &next);
+    struct tr_g *g = tr_find_g(t, r->g);
+    if (g != NULL && names_has_code(t->names, g->group))
+        next.pc = x.pc;
+    if (g != NULL)
+        change_g(t, r->time, r->g, g, &next);
     p_does(t, r, PD_SCHED, 0);
 }
 

@@ -55,7 +55,7 @@ enum wait_kind {
 struct g_now {
     uint64_t since; /* ps */
     uint32_t by;    /* the goroutine that woke or made it; 0: none did (a timer, the network) */
-    uint32_t pc;    /* of a wait: the instruction, for names.line; EVENT_NO_PC */
+    uint32_t pc;    /* of a wait: the instruction after it, for names.line; EVENT_NO_PC */
     uint16_t p;     /* runs on it, is in its queue, or was on it last; TR_NONE */
     uint16_t m;
     uint16_t reason; /* tr_reason's number: of a wait, or why it was put back; 0: none */

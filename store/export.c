@@ -19,6 +19,8 @@ struct export
     FILE *out;
     char *path, *buffer;
     struct naming names;
+    bool *has_code; /* by goroutine */
+    size_t ngs;
 };
 
 /* What a number of the program's is called; NULL: it is a number. */
@@ -44,16 +46,21 @@ static void put_number(FILE *out, enum ev_type type, uint64_t value)
         fprintf(out, "%" PRIu64, value);
 }
 
+/* What an author sees of an instruction is its line. */
+static void put_line_of(const struct export *e, uint32_t g, uint32_t pc)
+{
+    bool has_code = g < e->ngs && e->has_code[g];
+    uint32_t line = has_code ? e->names.line(e->names.of, pc) : 0;
+    if (line != 0)
+        fprintf(e->out, ",\"line\":%" PRIu32, line);
+}
+
 static void put_argument(const struct export *e, const struct event_field *field, uint64_t value)
 {
     enum ev_type type = (enum ev_type)field->type;
     const char *name = name_of(&e->names, type, value);
     if (event_is_none(type, value) || type == EV_TYPE_group) /* it has been named */
         return;
-    if (type == EV_TYPE_pc) { /* of a scenario: what its author sees is the line */
-        fprintf(e->out, ",\"line\":%" PRIu32, e->names.line(e->names.of, (uint32_t)value));
-        return;
-    }
     fprintf(e->out, ",\"%s\":", field->name);
     if (name != NULL)
         text_put(e->out, TEXT_JSON, name);
@@ -73,11 +80,17 @@ static void put_line(struct export *e, const struct event_rec *r)
     if (r->g != EVENT_NO_G)
         fprintf(e->out, ",\"g\":%" PRIu32, r->g);
     if (r->type == EV_G_CREATE) {
+        uint32_t group = names_born(&e->names, r);
+        X_REACH(e->has_code, e->ngs, r->g, r->g * (size_t)2 + 64);
+        e->has_code[r->g] = names_has_code(&e->names, group);
         fputs(",\"group\":", e->out);
-        text_put(e->out, TEXT_JSON, names_group_born(&e->names, r));
+        text_put(e->out, TEXT_JSON, e->names.group(e->names.of, group));
     }
     for (const struct event_field *f = info->fields; f->name != NULL; f++)
-        put_argument(e, f, event_field(r, f));
+        if (f->type == EV_TYPE_pc)
+            put_line_of(e, r->g, (uint32_t)event_field(r, f));
+        else
+            put_argument(e, f, event_field(r, f));
     fputs("}\n", e->out);
 }
 
@@ -113,6 +126,7 @@ bool export_close(struct export *e, struct failure *f)
         ok = false;
     if (!ok)
         fail(f, E_IO, "%s: cannot be written: %s", e->path, strerror(errno));
+    free(e->has_code);
     free(e->buffer);
     free(e->path);
     free(e);

@@ -78,7 +78,7 @@ typedef int32_t ev_func;  /* of the program; below 0: of the runtime and Go's li
 typedef int32_t ev_group; /* of the program; -1: none */
 typedef uint32_t ev_span; /* of the program */
 typedef uint32_t ev_text; /* string of the program */
-typedef uint32_t ev_pc;   /* instruction of the program, EVENT_NO_PC */
+typedef uint32_t ev_pc;   /* the instruction that comes next, EVENT_NO_PC */
 
 /* clang-format off */
 /* Kinds of fields with names: enum ev_place { EV_place_none, ... }, and the typedef ev_place. */

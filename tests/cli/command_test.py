@@ -655,6 +655,38 @@ class Run(Case):
         out, _ = self.run_it("run", "stuck.json", "--explain", "g1", status=1)
         self.assertRegex(out, "waits: chan receive, line .*until the end, nobody woke it")
 
+    def library(self, name):
+        here = os.path.dirname(os.path.abspath(__file__))
+        return os.path.join(here, "..", "..", "scenarios", name + ".json")
+
+    def test_who_runs_for_ever_runs_in_store_and_timeline(self):
+        self.run_it("run", self.library("history/tight-loops"), "--profile", "go1.13", "--until",
+                    "1s", "--db", "x.db", "--perfetto", "x.json", status=None)
+        ran = self.run_it("query", "x.db", "SELECT sum(duration_ns) FROM g_transitions"
+                          " WHERE from_state = 'running'")[0]
+        self.assertGreater(int(ran), 3990000000)
+        tracks = perfetto.slices_by_track(perfetto.load(self.path("x.json")))
+        for p in range(1, 5):
+            begin, end, name = max(tracks[1, p], key=lambda s: s[1] - s[0])
+            self.assertEqual((name, end), ("loop", 1000000000))
+            self.assertGreater(end - begin, 999000000)
+
+    def test_where_somebody_waits_is_the_line_of_the_wait(self):
+        out, _ = self.run_it("run", self.library("everyday/deadlock"), "--explain", "g7",
+                             status=None)
+        self.assertRegex(out, r"g7 +one +waiting +sync.Mutex.Lock +13 ")
+        self.assertRegex(out, "waits: sync.Mutex.Lock, line 13; until the end, nobody woke it")
+        out, _ = self.run_it("run", self.library("everyday/mutex-convoy"))
+        self.assertIn(" lock m, line 16, until worker ended it", out)
+
+    def test_operations_and_records_are_listed_in_the_order_of_time(self):
+        _, err = self.run_it("run", self.library("everyday/worker-pool"), "--trace-ops", "--until",
+                             "1ms", status=None)
+        times = [float(t) for t in re.findall(r"^ *\d* +([\d.]+)us ", err, re.M)]
+        self.assertGreater(len(times), 3000)
+        self.assertGreater(err.count(" == "), 100)
+        self.assertEqual(times, sorted(times))
+
     def test_a_cost_table(self):
         here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "costs")
         same, other = (os.path.join(here, n) for n in ("reference.json", "zen5-vm.json"))

@@ -92,7 +92,7 @@ TEST_CASE(Attribution, EachStateOfItsGoroutineIsAPart)
     at(100, 0);
     ev_span_begin(g1, 7, 0);
     at(130, 0);
-    ev_g_park(g1, 0, EV_wait_SyncMutexLock);
+    ev_g_park(g1, 1, EV_wait_SyncMutexLock); /* in instruction 0 */
     at(190, 1);
     ev_g_ready(g1, g2, EV_place_ring);
     at(240, 1);
