@@ -160,7 +160,20 @@ static void settings(struct gen *g, const struct scenario *s)
                 gen_line(g, "simGodebug(\"%s=%d\")", known[i][1], (int)s->rules[r].value);
 }
 
-static void program(struct gen *g, const struct scenario *s, int32_t main)
+/* What is measured begins its clock itself. */
+static void put_helpers(const struct gen *g, const char *helpers, bool measured)
+{
+    static const char clock[] = "// The clock starts", next[] = "// Computing";
+    const char *from = strstr(helpers, clock);
+    if (!measured) {
+        fputs(helpers, g->out);
+        return;
+    }
+    fwrite(helpers, 1, (size_t)(from - helpers), g->out);
+    fputs(strstr(from, next), g->out);
+}
+
+static void program(struct gen *g, const struct scenario *s, int32_t main, bool measured)
 {
     static const char marker[] = "// ---- what the program";
     const char *helpers = strstr(gengo_helpers, marker);
@@ -174,18 +187,28 @@ static void program(struct gen *g, const struct scenario *s, int32_t main)
     g->nnames = 0;
     g->returns = false;
     settings(g, s);
-    if (s->procs > 0)
+    if (measured) /* and GOMAXPROCS is the environment's */
+        gen_line(g, "defer simEnd()");
+    else if (s->procs > 0)
         gen_line(g, "simProcs(%d)", (int)s->procs);
     gen_block(g, g->tree->funcs[main].body);
     g->indent = 0;
     gen_line(g, "}\n");
-    fputs(helpers, g->out);
+    put_helpers(g, helpers, measured);
 }
 
-void scenario_gen_go(const struct scenario *s, FILE *out)
+static void gen_go(const struct scenario *s, FILE *out, bool measured)
 {
     struct gen *g = pool_alloc(s->pool, sizeof *g);
     *g = (struct gen){
         .tree = &s->compiled->tree, .b = &s->compiled->b, .pool = s->pool, .out = out};
-    program(g, s, s->compiled->main);
+    program(g, s, s->compiled->main, measured);
+}
+
+void scenario_gen_go(const struct scenario *s, FILE *out) { gen_go(s, out, false); }
+
+void scenario_gen_go_measured(const struct scenario *s, FILE *out, FILE *measure)
+{
+    gen_go(s, out, true);
+    fputs(gengo_measure, measure);
 }

@@ -45,6 +45,8 @@ struct gen {
 
 /* gengo.go.txt as a string, made by CMake: what every program is made of. */
 extern const char gengo_helpers[];
+/* gengo_measure.go.txt likewise: the second file of one that is measured. */
+extern const char gengo_measure[];
 
 /* gengo.c */
 __attribute__((format(printf, 2, 3))) void gen_line(struct gen *g, const char *fmt, ...);

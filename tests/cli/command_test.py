@@ -179,6 +179,7 @@ class Json(Case):
         ("stress", ["stress", "stuck.json", "--runs", "2"]),
         ("fit", ["fit", "latencies.txt"]),
         ("calibrate", ["calibrate", "--samples", "20"]),
+        ("validate", ["validate", "hello.json", "stuck.json", "--runs", "3", "--anyway"]),
         ("record", ["record", "--shallow", "--out", "r.trace", "--json", "--", "./go", "run", "."]),
         ("replay", ["replay", "x.schedule"]),
         ("shrink", ["shrink", "x.schedule"]),
@@ -264,7 +265,8 @@ esac
                                       stderr=subprocess.PIPE, cwd=self.folder.name, check=False)
                 if verb == "plot" and b"gnuplot" in done.stderr:
                     continue  # not installed here
-                busy = (4,) if verb == "calibrate" else ()  # other tests have the machine
+                # Other tests have the machine.
+                busy = (4,) if verb in ("calibrate", "validate") else ()
                 self.assertIn(done.returncode, (0, 1, *busy), done.stderr)
                 value = json.loads(done.stdout)
                 if verb == "query":

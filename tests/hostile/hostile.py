@@ -429,7 +429,7 @@ BASES = {"run": ["FILE", "--until", "5ms"], "explore": ["FILE", "--runs", "5"],
          "report": ["x.db"], "whatif": ["FILE", "--until", "5ms", "--runs", "1", "--procs", "1"],
          "merge": ["x.j"], "inspect": ["FILE", "--at", "1ms"], "query": ["x.db", "SELECT 1"],
          "db": ["check", "x.db"], "diff": ["x.db", "1", "2"], "doctor": [],
-         "calibrate": ["--samples", "20"],
+         "calibrate": ["--samples", "20"], "validate": ["FILE", "--runs", "3"],
          "fit": ["x.wrk"], "trace": ["info", "x.trace"], "scenarios": ["check", "FILE"]}
 WRK = """Running 1s test @ http://localhost:8080/
   2 threads and 10 connections

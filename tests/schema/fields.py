@@ -9,6 +9,7 @@ a: of the first run
 actors: goroutines with a turn; at op: threads
 actors_before: before shrinking
 advice: what follows from the grid
+against: whose measured values: threads or go
 all_orders_tried: every pair of turns was tried the other way round
 answers: how many answers the schedule has
 appear_ns: when it is first seen, since the trace's beginning
@@ -31,6 +32,7 @@ choices: answers that are not the dull one
 choices_before: before shrinking
 circle: who waits for whom, in words
 clock: the moment at which the trace's clocks were read together
+comparisons: an object per file, GOMAXPROCS and release; of a summary, how many
 compiler: that the program was built with
 complaints: what does not hold, a line each; of a store, how many
 coroutines: how goroutines' stacks are switched
@@ -47,6 +49,8 @@ creator: the goroutine that made it
 cut: schedules that a limit ended, which say nothing
 decides: pairs of turns whose order decides how it ends
 differences: what is not equal
+distance: of Kolmogorov and Smirnov between virtual time and what was measured, 0 to 1
+distances: an object per distribution
 disturbed: other programs had the machine, or the samples lie far apart
 does: the statement, in a word
 duration_ns: how long
@@ -56,6 +60,7 @@ ended: that ended
 entries: an object per cost
 episode: one of the times in which a P was idle while a goroutine could run
 episodes: how often a P was idle while a goroutine could run
+error: of virtual time, relative to what was measured: 0.1 is ten percent too much; null: unknown
 events: of the trace
 events_by_kind: how many of each kind
 every_schedule: there are no others
@@ -65,9 +70,9 @@ files: how many
 final_state: at the end of the trace
 finding: what was found
 findings: what was found, an object each
+fingerprint: 64 bits over all events of the run, as hexadecimal digits; null on real threads
 fingerprint1: of the first run
 fingerprint2: of the second run
-fingerprint: 64 bits over all events of the run, as hexadecimal digits; null on real threads
 first: the line that came first
 first_generation: of the trace
 format: what the file was taken for
@@ -80,6 +85,7 @@ gc_ranges: of the collector
 generations: of the trace
 global_queue: ids of the goroutines in it
 gnuplot: it is installed
+go: the release of the go command, "" without
 goid: a goroutine's id; 0: none
 gomaxprocs: at the trace's beginning
 goroutine: its id
@@ -90,7 +96,9 @@ group: of goroutines, its name
 groups: sums and distributions by group of goroutines
 half: half-width of the 95 % confidence interval of the mean
 held_by: who has it
+high: the median is below it with 95 %
 high_ps: the median is below it with 97.5 %
+holds: no makespan is off by more than max_error
 host: virtual or threads
 id: its number
 idle: it is idle, or how long
@@ -111,13 +119,17 @@ logs: messages
 longest: waits in run queues, the longest first
 longest_waits: waits in run queues, the longest first
 looks: at the invariants
+low: the median is above it with 95 %
 low_ps: the median is above it with 97.5 %
 m: an M's number; -1: none
 makespan_ns: virtual time at the end; of a grid, its mean
 max: the largest, ns
+max_error: percent; null: none was given
 max_ns: the longest
 mean: of all, ns
 mean_ns: of all
+median: of the runs
+median_error: of the comparisons, without its sign
 median_ps: of the samples, picoseconds
 memory: the memory model
 metric: the name of what was measured
@@ -146,14 +158,14 @@ open: begun and not ended
 orders: by turns, of pairs of places that touch one object in turn
 orders_tried: runs that had a pair of turns the other way round
 output: what the program printed
+p: a P's number; -1: none
 p50: half are at most so long, ns
 p50_ns: half are at most so long
 p90: nine of ten are at most so long, ns
 p90_ns: nine of ten are at most so long
-p99.9: 999 of 1000 are at most so long, ns
 p99: 99 of 100 are at most so long, ns
+p99.9: 999 of 1000 are at most so long, ns
 p99_ns: 99 of 100 are at most so long
-p: a P's number; -1: none
 p_cpu_ns: CPU time of each P
 p_ns: virtual time of all Ps together, by class
 p_transitions: changes of Ps' states, by from and to
@@ -187,9 +199,9 @@ repeat: the line that gives this run again
 repeats: the same fingerprint every time
 results: an object per file and release
 ring: ids of the goroutines in it, the head first
+run: its number
 run1: its number
 run2: its number
-run: its number
 runnable: it could run
 runnable_max: goroutines that are ready and do not run, the most
 runnable_mean: goroutines that are ready and do not run, the mean over time
@@ -215,9 +227,11 @@ seed: as decimal digits
 series: by span
 since: the turn since when
 since_ns: since when
+skipped: why nothing was compared, "" where it was
 sleeps: disturbances that slept
 slow: of those from about the 99th percentile on
 slowest: an object each, the slowest first
+source: virtual, virtual-go (with the costs for Go), threads, or a Go release
 span: that is decided by
 spans: by name
 spinning: it looks for work
@@ -238,6 +252,7 @@ strategy: of the search
 stuck: who waits for ever, an object each
 stw_ranges: stops of the world
 sum_ns: all together
+summary: an object per metric: errors over all comparisons
 switch: another goroutine goes on
 switches: of goroutines
 syncs: of the trace's clocks
@@ -264,6 +279,7 @@ turn: its number, from 1
 turns: an object each
 unblock_latency: from wake to run, a distribution
 unblocks: how often it was woken
+unit: ns, count or permille
 unix_ns: the wall clock's part below a second
 unix_s: the wall clock
 value: of it
@@ -280,9 +296,13 @@ what: the names of what was removed, or the complaints
 while_p_idle_ns: while a P was idle
 why: in a sentence
 wire_events: how many of each, as the file has them
+without_go: why there is no Go, "" where there is or none was asked for
 work_conservation: times in which a P was idle while a goroutine could run
 world: its name
 worlds: an object each
+worst_error: the largest, without its sign
+worst_file: where
+worst_procs: where
 """
 MEANS = dict(line.split(": ", 1) for line in TEXT.strip().split("\n"))
 
