@@ -32,11 +32,11 @@ static double at_percentile(const struct validation *v, const struct comparison 
 {
     const struct taken *runs = has_source(c, s) ? seen_of(c, s) : NULL;
     double all[RUNS_MAX];
-    int n = 0;
+    int n = 0, quantile = percent * QUANTILES / 100;
     for (int i = 0; runs != NULL && i < v->nruns; i++) {
         if (runs[i].count[D_WAIT] == 0)
             continue;
-        double x = (double)runs[i].quantile[D_WAIT][percent * (QUANTILES / 100)];
+        double x = (double)runs[i].quantile[D_WAIT][quantile];
         int at = n++;
         for (; at > 0 && all[at - 1] > x; at--)
             all[at] = all[at - 1];

@@ -199,6 +199,7 @@ repeat: the line that gives this run again
 repeats: the same fingerprint every time
 results: an object per file and release
 ring: ids of the goroutines in it, the head first
+rows: an object per metric and source
 run: its number
 run1: its number
 run2: its number
