@@ -19,8 +19,19 @@ enum {
     ROUNDS_LONG = 60,
     SLEEPS = 20,
     SLEEP_NS = 200000,
-    DEEP_AFTER_NS = 50000
+    DEEP_AFTER_NS = 50000,
+    PAUSE_ROUNDS = 20,
+    PAUSES = 1000
 };
+
+static inline void spin_pause(void)
+{
+#if defined __x86_64__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("yield");
+#endif
+}
 
 struct pair {
     _Atomic uint32_t word;
@@ -107,6 +118,19 @@ static int64_t sleep_late(void)
     return median(late, SLEEPS);
 }
 
+/* What spinning for a lock comes to. */
+static int64_t pause_ps(void)
+{
+    int64_t took[PAUSE_ROUNDS];
+    for (int i = 0; i < PAUSE_ROUNDS; i++) {
+        int64_t begin = now();
+        for (int k = 0; k < PAUSES; k++)
+            spin_pause();
+        took[i] = now() - begin;
+    }
+    return median(took, PAUSE_ROUNDS) * 1000 / PAUSES;
+}
+
 static int64_t positive(int64_t n) { return n > 0 ? n : 0; }
 
 bool os_measure(struct osmeasure *m)
@@ -116,6 +140,7 @@ bool os_measure(struct osmeasure *m)
     cpu_set_t set;
     int64_t call, until, deep_call, deep_until;
     *m = (struct osmeasure){.cpus = 1, .deep_after_ns = DEEP_AFTER_NS};
+    m->pause_ps = pause_ps();
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         m->cpus = CPU_COUNT(&set);
     if (m->cpus < 2 || pthread_create(&t, NULL, sleeper, &p) != 0)

@@ -14,6 +14,7 @@ struct osmeasure {
     int64_t wake_deep_ns;    /* ... idle for long: so much more */
     int64_t deep_after_ns;   /* what long is */
     int64_t sleep_late_ns;   /* a sleep of 200 us is over so much too late */
+    int64_t pause_ps;        /* the instruction that spinning is made of; 0: not measured */
     int cpus;                /* that this process may use */
 };
 

@@ -349,7 +349,8 @@ static void write_sidecar(struct rec_args *a, struct sidecar *side)
                         .wake_latency_ns = a->os.wake_latency_ns,
                         .wake_deep_ns = a->os.wake_deep_ns,
                         .deep_after_ns = a->os.deep_after_ns,
-                        .sleep_late_ns = a->os.sleep_late_ns};
+                        .sleep_late_ns = a->os.sleep_late_ns,
+                        .pause_ps = a->os.pause_ps};
     snprintf(s.go, sizeof s.go, "%.90s", a->version);
     if (uname(&u) == 0)
         snprintf(s.kernel, sizeof s.kernel, "%.60s %.60s", u.sysname, u.release);

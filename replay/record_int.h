@@ -77,6 +77,7 @@ struct rr {
     struct map afters;  /* address of a timer -> AfterFunc + 1 */
     uint32_t running_ps;
     struct rr_may may;
+    int64_t heap; /* bytes on it, as far as was said; < 0: not yet */
 };
 
 /* Time that it ran goes to the tape, then the entry. */

@@ -14,6 +14,7 @@
 
 /* A wake that is followed by the start of an idle P within this time was the reason for it. */
 enum { WOKE_P_NS = 200000, SAMPLES_MAX = 1 << 16, SWITCH_MAX_NS = 20000, HANDOFF_MAX_NS = 1000000 };
+static const int64_t HEAP_MAX = INT64_C(1) << 50, KB = 1024;
 
 static void note(struct rr *b, const char *text)
 {
@@ -483,6 +484,32 @@ static void on_p(struct rr *b, const struct trace_event *e)
 
 /* ---- the rest ---- */
 
+/* More on the heap is what this goroutine allocated: its P took a span. Less is what a collection
+ * left, or a cache that was given back. */
+static void on_heap(struct rr *b, const struct trace_event *e)
+{
+    int64_t is = e->value < (uint64_t)HEAP_MAX ? (int64_t)e->value : HEAP_MAX, was = b->heap;
+    b->heap = is;
+    if (was < 0)
+        b->r->gc.heap = is;
+    if (was < 0 || is <= was || e->g == TRACE_NONE || !b->open)
+        return;
+    g_room(b, e->gx);
+    rr_did(b, e->gx, REC_ALLOC, (uint64_t)(is - was), 0);
+}
+
+/* The next collection's goal is said when one has ended; what is on the heap now is what it marked.
+ */
+static void on_goal(struct rr *b, int64_t goal)
+{
+    struct rec_gc *gc = &b->r->gc;
+    if (b->heap < KB || goal <= b->heap || goal >= HEAP_MAX)
+        return;
+    gc->paced++;
+    gc->marked += b->heap / KB;
+    gc->goal += goal / KB;
+}
+
 static void on_metric(struct rr *b, const struct trace_event *e)
 {
     struct recording *r = b->r;
@@ -492,14 +519,11 @@ static void on_metric(struct rr *b, const struct trace_event *e)
             r->procs = (int32_t)e->value;
         return;
     }
-    if (!b->open)
-        return;
-    X_ROOM(r->metrics, r->nmetrics, r->metrics_room, 64);
-    r->metrics[r->nmetrics++] = (struct rec_metric){.at = b->now,
-                                                    .value = e->value,
-                                                    .g = e->g != TRACE_NONE ? e->gx : REC_NONE,
-                                                    .goal = strcmp(name, "/gc/heap/goal:bytes") ==
-                                                            0};
+    bool goal = strcmp(name, "/gc/heap/goal:bytes") == 0;
+    if (strcmp(name, "/memory/classes/heap/objects:bytes") == 0)
+        on_heap(b, e);
+    if (goal && b->open)
+        on_goal(b, e->value < (uint64_t)HEAP_MAX ? (int64_t)e->value : HEAP_MAX);
 }
 
 static void on_range(struct rr *b, const struct trace_event *e, bool begins)
@@ -548,6 +572,7 @@ static void window_opens(struct rr *b)
     struct recording *r = b->r;
     objects_stand(r);
     b->open = true;
+    r->gc.heap = b->heap > 0 ? b->heap : 0;
     b->opened = b->now;
     r->trace_start_ns = b->zero + b->now;
     for (uint32_t g = 0; g < r->ngs; g++) {
@@ -577,6 +602,8 @@ static void window_closes(struct rr *b)
             flush_cpu(b, g);
         } else if (x->state == TRACE_SYSCALL) {
             put(b, g, REC_SYS, (uint64_t)(b->now - x->sys_from), x->sys_site);
+        } else {
+            flush_cpu(b, g); /* what it ran before it was preempted */
         }
     }
     for (uint32_t i = 0; i < b->nps; i++)
@@ -680,7 +707,10 @@ static void finish(struct rr *b)
         x->system = is_system(x);
         if (x->name == NULL)
             x->name = x->id == 1 ? "main.main" : "";
+        if (strcmp(x->name, "runtime.gcBgMarkWorker") == 0)
+            r->gc.worker_ns += x->cpu;
     }
+    r->gc.assist_ns = r->sums.assist;
     /* Times of the recording count from where the window opened. */
     for (uint32_t i = 0; i < r->nwaits; i++) {
         struct rec_wait *w = &r->waits[i];
@@ -700,8 +730,6 @@ static void finish(struct rr *b)
         r->writes[i].from -= b->opened;
         r->writes[i].until -= b->opened;
     }
-    for (uint32_t i = 0; i < r->nmetrics; i++)
-        r->metrics[i].at -= b->opened;
     for (uint32_t i = 0; i < r->nitems; i++)
         r->items[i].at -= b->opened;
     for (uint32_t i = 0; i < r->nafters; i++)
@@ -753,7 +781,7 @@ struct recording *recording_read(struct failure *f, struct trace *t, const struc
     memset(r, 0, sizeof *r);
     r->pool = pool_new();
     r->main_g = REC_NONE;
-    struct rr b = {.r = r, .sites = {.r = r, .t = t}};
+    struct rr b = {.r = r, .sites = {.r = r, .t = t}, .heap = -1};
     if (o != NULL) {
         b.window = o->window;
         b.from = o->from_ns;

@@ -141,7 +141,6 @@ void recording_free(struct recording *r)
     free(r->sites);
     free(r->objects);
     free(r->writes);
-    free(r->metrics);
     free(r->arms);
     free(r->loops);
     free(r->afters);

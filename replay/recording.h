@@ -189,13 +189,6 @@ struct rec_after {
     int64_t stopped; /* INT64_MAX: never */
 };
 
-struct rec_metric { /* HeapAlloc, HeapGoal */
-    int64_t at;
-    uint64_t value;
-    uint32_t g; /* that ran then, REC_NONE */
-    bool goal;
-};
-
 /* Sums over the window, to compare a replay with. */
 struct rec_sums {
     int64_t running, runnable, waiting, syscall; /* goroutines of the program, ns */
@@ -203,6 +196,16 @@ struct rec_sums {
     uint64_t starts, waits, preempts, syscalls, created;
     int64_t proc_running; /* Ps in use, ns */
     uint64_t gcs, stw;
+};
+
+/* The collector, as far as the window shows it. */
+struct rec_gc {
+    int64_t heap;                 /* bytes on the heap when the window opened */
+    int64_t paced;                /* collections that ended in it */
+    int64_t marked, goal;         /* sums over them, KB */
+    int64_t worker_ns, assist_ns; /* that marking took */
+    bool replayed; /* infer_gc.c: goroutines allocate, the collector is the model's */
+    int64_t live, ns_per_kb, percent; /* ... with so much to mark, at this rate, at this GOGC */
 };
 
 struct recording {
@@ -229,8 +232,6 @@ struct recording {
     uint32_t nloops, loops_room;
     struct rec_after *afters;
     uint32_t nafters, afters_room;
-    struct rec_metric *metrics;
-    uint32_t nmetrics, metrics_room;
     const char **regions;
     uint32_t nregions, regions_room;
     /* Every wait for a P, ns, in no order: the truth that a replay's are compared with. */
@@ -247,6 +248,7 @@ struct recording {
     uint32_t main_g; /* the goroutine that goes on when the window begins; REC_NONE: none */
     uint64_t deep;   /* so many operations of a deep recording */
     struct rec_sums sums;
+    struct rec_gc gc;
     char notes[16][200]; /* what was odd about the trace */
     int nnotes;
 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVENT_NS = 80, WAKE_NS = 4300, UNTIL_FACTOR = 10 };
+enum { EVENT_NS = 110, WAKE_NS = 4300, UNTIL_FACTOR = 10 };
 
 /* What record says, else the release that wrote such a header; of two the older one. */
 static int release_of(const struct replay *rp)
@@ -32,8 +32,13 @@ static void machine_of(struct replay *rp)
     rp->costs.kind[COST_wake_latency] = ps(s->wake_latency_ns);
     rp->costs.kind[COST_wake_latency_deep] = ps(s->wake_deep_ns);
     rp->costs.kind[COST_deep_after] = ps(s->deep_after_ns);
+    if (s->pause_ps > 0)
+        rp->costs.kind[COST_pause] = (uint32_t)(s->pause_ps < COST_MAX_PS ? s->pause_ps
+                                                                          : COST_MAX_PS);
+    /* How late a sleep of 200 us was has the wake in it, of a CPU that was idle for long. */
+    int64_t late = s->sleep_late_ns - s->wake_latency_ns - s->wake_deep_ns;
     if (s->sleep_late_ns > 0)
-        rp->costs.kind[COST_timer_slack] = ps(s->sleep_late_ns);
+        rp->costs.kind[COST_timer_slack] = ps(late > 0 ? late : 0);
 }
 
 static const char *base_name(const char *path)
@@ -54,6 +59,10 @@ static struct scenario *make_scenario(const struct replay *rp, const char *path)
                            .procs = r->procs,
                            .until_ns = r->length * UNTIL_FACTOR + INT64_C(10000000000),
                            .pool = pool};
+    if (r->gc.replayed) {
+        s->rules[s->nrules++] = (struct scenario_rule){"gc_percent", r->gc.percent};
+        s->rules[s->nrules++] = (struct scenario_rule){"gc_mark_ns_per_kb", r->gc.ns_per_kb};
+    }
     s->program = *tape_program(r, &rp->tape, pool);
     return s;
 }
@@ -79,6 +88,7 @@ bool replay_open(struct failure *f, const char *path, const struct replay_opts *
     machine_of(out);
     if (o->wake_ns < 0 && out->side.futex_wake_ns > 0)
         out->tape.wake_ns = out->side.futex_wake_ns; /* the model adds the same */
+    out->tape.alloc_ns = (out->costs.work[W_alloc] + out->costs.work[W_mcache_refill]) / 1000;
     infer_all(out->rec, &out->infer);
     replay_make(out);
     if (!program_check(&out->scenario->program, text, sizeof text)) {

@@ -14,7 +14,7 @@ enum { PATH_LEN = 4200, SIZE_MAX_BYTES = 64 << 10, VERSION = 1 };
 #define NUMBERS(X)     \
     X(futex_wake_ns)   \
     X(wake_latency_ns) \
-    X(wake_deep_ns) X(deep_after_ns) X(sleep_late_ns) X(thread_run_ns) X(thread_wait_ns)
+    X(wake_deep_ns) X(deep_after_ns) X(sleep_late_ns) X(pause_ps) X(thread_run_ns) X(thread_wait_ns)
 #define TEXTS(X) X(go) X(kernel) X(command) X(cpu_stat)
 
 static void path_of(const char *trace, char *path)

@@ -18,6 +18,7 @@ struct sidecar {
     int cpus, threads;
     bool deep;
     int64_t futex_wake_ns, wake_latency_ns, wake_deep_ns, deep_after_ns, sleep_late_ns;
+    int64_t pause_ps; /* 0: not known */
     int64_t thread_run_ns,
         thread_wait_ns; /* of all threads together: on a CPU; ready without one */
 };

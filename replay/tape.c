@@ -18,7 +18,7 @@
 #include "replay/tape_int.h"
 #include "sim/base/alloc.h"
 
-enum { NAMES_MAX = 60000 };
+enum { NAMES_MAX = 60000, START_PERCENT = 40 };
 
 /* ---- bytes ---- */
 
@@ -87,7 +87,9 @@ void tape_burn(struct tp *t)
 {
     int64_t ns = t->cpu - t->spent;
     t->cpu = 0;
-    t->spent = 0;
+    t->spent = ns < 0 ? -ns : 0; /* what did not fit comes off the next stretch */
+    if (t->spent > t->o->wake_ns + t->o->event_ns)
+        t->spent = t->o->wake_ns + t->o->event_ns;
     ns = ns * t->o->demand_permille / 1000;
     if (ns > 0)
         tape_emit(t, OP_CPU, CPU_normal, NOREG, 0, -1, ns);
@@ -222,7 +224,6 @@ static void syscall(struct tp *t, uint32_t g, int64_t ns, uint32_t site)
     enum rec_leaf leaf = t->r->sites[site].leaf;
     const struct rec_write *w = leaf == LEAF_WRITE ? next_write(t, g) : NULL;
     tape_burn(t);
-    t->spent += t->o->event_ns;
     if (w != NULL && w->object != REC_NONE)
         tape_emit(t, OP_FDPOST, 0, NOREG, 0, (int32_t)w->object, ns / 2);
     tape_emit(t, OP_SYSCALL, tape_is_off_cpu(t->r, site, ns), NOREG, 0, -1, ns);
@@ -233,13 +234,42 @@ static void span(struct tp *t, enum op op, uint32_t region)
     tape_emit(t, op, NOREG, op == OP_SPANB ? NOREG : 0, 0, (int32_t)region + 1, 0);
 }
 
+static void alloc(struct tp *t, int64_t bytes)
+{
+    if (!t->r->gc.replayed)
+        return;
+    tape_burn(t);
+    tape_emit(t, OP_ALLOC, 0, NOREG, 0, -1, bytes);
+    t->spent += t->o->alloc_ns;
+}
+
+/* What the tracer took for an entry, in percent of an event with its stack, before the instant that
+ * the event says (the stack is made first) and after it (a start has none). */
+static const struct cost_of {
+    int before, after;
+} cost_of[REC_WHATS] = {
+    [REC_WAIT] = {100, START_PERCENT},
+    [REC_POST] = {100, 0},
+    [REC_GO] = {100, 0},
+    [REC_SYS] = {100, START_PERCENT},
+    [REC_YIELD] = {100, START_PERCENT},
+    [REC_DEED] = {100, 0},
+    [REC_BEGIN] = {100, 0},
+    [REC_FINISH] = {100, 0},
+    [REC_ALLOC] = {START_PERCENT, 0},
+    [REC_END] = {START_PERCENT, 0},
+};
+
+static void event(struct tp *t, int percent) { t->spent += t->o->event_ns * percent / 100; }
+
 static void entry(struct tp *t, uint32_t g, const struct rec_entry *e)
 {
     if (e->what == REC_CPU) {
         t->cpu += t->spins ? 0 : (int64_t)e->a;
         return;
     }
-    if (e->what != REC_WAIT && e->what != REC_SITE)
+    event(t, cost_of[e->what].before);
+    if (e->what != REC_WAIT && e->what != REC_SITE && e->what != REC_ALLOC)
         tape_pending(t);
     switch (e->what) {
     case REC_CPU: return;
@@ -276,11 +306,11 @@ static void entry(struct tp *t, uint32_t g, const struct rec_entry *e)
         t->site = (uint32_t)e->a;
         return;
     case REC_DEED: tape_deep(t, g, e->a, e->b); break;
-    case REC_ALLOC:
+    case REC_ALLOC: alloc(t, (int64_t)e->a); break;
     case REC_END:
     case REC_WHATS: break;
     }
-    t->spent += t->o->event_ns;
+    event(t, cost_of[e->what].after);
 }
 
 /* ---- whole tapes ---- */
@@ -378,6 +408,7 @@ static void other_tape(struct tp *t, uint32_t g)
 {
     const struct rec_g *x = &t->r->gs[g];
     begin_tape(t);
+    event(t, START_PERCENT);
     if (x->locked)
         tape_emit(t, OP_LOCKOS, 0, 0, 0, 0, 0);
     if (was_there(t, g))
@@ -398,6 +429,18 @@ static void add(struct tp *t, uint32_t group, int64_t n)
     tape_emit(t, OP_WGADD, NOREG, 0, 0, (int32_t)group, n);
 }
 
+/* What is to be marked, marked once, so that the next goal is known; and what came since. */
+static void heap_there(struct tp *t)
+{
+    const struct rec_gc *gc = &t->r->gc;
+    if (!gc->replayed)
+        return;
+    tape_emit(t, OP_ALLOC, 1, NOREG, 0, -1, gc->live);
+    tape_emit(t, OP_GC, 0, 0, 0, 0, 0);
+    if (gc->heap > gc->live)
+        tape_emit(t, OP_ALLOC, 0, NOREG, 0, -1, gc->heap - gc->live);
+}
+
 static void set_the_stage(struct tp *t)
 {
     uint32_t there = 0, others = 0;
@@ -410,6 +453,7 @@ static void set_the_stage(struct tp *t)
         if (t->r->objects[i].kind == OBJ_WAITGROUP && t->r->objects[i].members > 0)
             add(t, i, t->r->objects[i].members);
     tape_objects_there(t);
+    heap_there(t);
     if (there == 0)
         return;
     add(t, t->there, there);

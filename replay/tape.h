@@ -13,7 +13,8 @@ struct tape_opts {
     /* Conds are the model's, and a signal that nobody waits for is lost. In a replay it is not: the
      * program waits because of what it found under the lock, which is not in the recording. */
     bool real_conds;
-    bool no_deep; /* operations are left out, all of them */
+    bool no_deep;     /* operations are left out, all of them */
+    int64_t alloc_ns; /* what the model takes for an allocation, which is in the running time */
     /* Of what is left, this part is demand; the rest the model spends on its own. */
     int64_t demand_permille;
 };

@@ -59,6 +59,13 @@ static void count_waits(const struct recording *r, bool no_deep, struct trust *t
     t->order = share(order, all);
 }
 
+static void end_stretch(uint64_t *stretch, uint64_t *all, uint64_t *lengthy)
+{
+    *all += *stretch;
+    *lengthy += *stretch > STRETCH_NS ? *stretch : 0;
+    *stretch = 0;
+}
+
 /* The part of the running time in long stretches: there may be locks that nobody had to wait for.
  */
 static void count_stretches(const struct recording *r, struct trust *t)
@@ -69,11 +76,14 @@ static void count_stretches(const struct recording *r, struct trust *t)
         struct rec_entry e;
         if (r->gs[g].system)
             continue;
+        uint64_t stretch = 0; /* allocations do not end it */
         for (rec_rewind(&rd, r, g); rec_next(&rd, &e);)
             if (e.what == REC_CPU) {
-                all += e.a;
-                lengthy += e.a > STRETCH_NS ? e.a : 0;
+                stretch += e.a;
+            } else if (e.what != REC_ALLOC) {
+                end_stretch(&stretch, &all, &lengthy);
             }
+        end_stretch(&stretch, &all, &lengthy);
     }
     t->hidden = r->deep > 0 ? 0 : share(lengthy, all);
     t->tracer = share(r->deep * DEEP_EVENT_NS, all);
@@ -83,10 +93,7 @@ static void look_at(const struct replay *rp, const struct agreement *base,
                     const struct agreement *is, struct trust *t)
 {
     const struct recording *r = rp->rec;
-    int64_t gc = r->sums.assist;
-    for (uint32_t g = 0; g < r->ngs; g++)
-        if (r->gs[g].name != NULL && strcmp(r->gs[g].name, "runtime.gcBgMarkWorker") == 0)
-            gc += r->gs[g].cpu;
+    int64_t gc = r->gc.worker_ns + r->gc.assist_ns;
     int64_t ps = r->length * (r->procs > 0 ? r->procs : 1);
     t->self = base->makespan[0] > 0
                   ? (int)((base->makespan[1] - base->makespan[0]) * PERMILLE / base->makespan[0])
@@ -171,8 +178,8 @@ static void notes(const struct replay *rp, struct trust *t)
     if (t->outside > DRIVEN && t->other)
         note(t, "so the load is an open one: the makespan stays, look at waits and regions");
     if (t->gc > 20)
-        note(t, "the collector took %d.%d %% of the Ps' time; it is not replayed", t->gc / 10,
-             t->gc % 10);
+        note(t, "the collector took %d.%d %% of the Ps' time; %s", t->gc / 10, t->gc % 10,
+             rp->rec->gc.replayed ? "what it does is computed anew" : "it is not replayed");
     if (rp->left_out > 0)
         note(t, "%u channels are replayed as they were recorded", rp->left_out);
     if (!rp->has_side)

@@ -30,6 +30,8 @@ static void recorded(const struct recording *r, struct agreement *a)
     for (uint32_t g = 0; g < r->ngs; g++)
         if (!r->gs[g].system)
             a->cpu[0] += r->gs[g].cpu;
+    if (r->gc.replayed)
+        a->cpu[0] += r->gc.assist_ns;
     qsort(r->runq_wait, r->nrunq_wait, sizeof *r->runq_wait, overlap_by_length);
     a->wait_p50[0] = percentile(r, PPM / 2);
     a->wait_p90[0] = percentile(r, PPM / 10 * 9);

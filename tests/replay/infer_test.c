@@ -68,6 +68,44 @@ TEST_CASE(Infer, AWakeOfAMutexIsNoWaitGroup)
     CHECK_EQ(R->waits[w].how, HOW_TOKEN);
 }
 
+/* ---- collections ---- */
+
+/* n that ended: 3 MB marked, 6 MB the next goal. */
+static void collections(int n, int64_t goal_kb)
+{
+    rec_new();
+    (void)rec_goroutine(REC_NONE, "main.main", -1, INT64_MAX);
+    R->sums.gcs = 4;
+    R->gc = (struct rec_gc){.paced = n,
+                            .marked = n * INT64_C(3072),
+                            .goal = n * goal_kb,
+                            .worker_ns = n * INT64_C(2 * 3072 * 100),
+                            .assist_ns = n * INT64_C(3072 * 100)};
+}
+
+TEST_CASE(Infer, WhatCollectionsMarkedAndTookIsHowFastTheyAre)
+{
+    collections(3, 6144);
+    pass(infer_gc);
+    CHECK(R->gc.replayed);
+    CHECK_EQ(found.count, 3);
+    CHECK_EQ(found.of, 4);
+    CHECK_EQ(R->gc.live, 3 << 20);
+    CHECK_EQ(R->gc.ns_per_kb, 300);
+    CHECK_EQ(R->gc.percent, 100);
+    collections(1, 3072 * 5);
+    pass(infer_gc);
+    CHECK_EQ(R->gc.percent, 375); /* and 400 would be 16 MB at least */
+}
+
+TEST_CASE(Infer, WithoutACollectionThatEndedNothingIsKnownOfIt)
+{
+    collections(0, 0);
+    pass(infer_gc);
+    CHECK(!R->gc.replayed);
+    CHECK_EQ(found.count, 0);
+}
+
 /* ---- work by the clock ---- */
 
 /* Selects at one place that a timer ends, each with some work behind it; then `stops` ends one. */

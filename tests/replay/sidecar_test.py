@@ -47,6 +47,23 @@ class Sidecar(unittest.TestCase):
                 self.beside(futex_wake_ns=900000, wake_latency_ns=900000)
                 self.assertGreater(self.makespan(verb), cheap * 1.1)
 
+    def test_a_late_sleep_has_the_wake_in_it(self):
+        waking = {"futex_wake_ns": 5000, "wake_latency_ns": 20000, "wake_deep_ns": 30000,
+                  "deep_after_ns": 50000}
+        self.beside(**waking, sleep_late_ns=1)
+        early = self.makespan(["run"])
+        self.beside(**waking, sleep_late_ns=50000)
+        self.assertEqual(self.makespan(["run"]), early)
+        self.beside(**waking, sleep_late_ns=850000)
+        self.assertGreater(self.makespan(["run"]), early)
+
+    def test_spinning_takes_what_a_pause_takes(self):
+        shutil.copy(os.path.join(HERE, "recorded", "ticks-deep-p2-go23.trace.zst"), self.trace)
+        self.beside(futex_wake_ns=5000, wake_latency_ns=20000, pause_ps=1000)
+        short = self.makespan(["run"])
+        self.beside(futex_wake_ns=5000, wake_latency_ns=20000, pause_ps=100000)
+        self.assertNotEqual(self.makespan(["run"]), short)
+
     def test_a_table_that_is_named_is_the_users(self):
         self.beside(futex_wake_ns=900000, wake_latency_ns=900000)
         self.assertLess(self.makespan(["run", "--costs", COSTS]), self.makespan(["run"]))

@@ -118,9 +118,8 @@ TEST_CASE(Trust, TheCollectorsShareWidensTheRange)
     make(10, MS, 2);
     ask(1, true);
     int range = t.range;
-    uint32_t gc = rec_goroutine(REC_NONE, "runtime.gcBgMarkWorker", -1, INT64_MAX);
-    R->gs[gc].system = true;
-    R->gs[gc].cpu = 4 * MS; /* of 2 * 10 ms */
+    R->gc.worker_ns = 3 * MS; /* of 2 * 10 ms */
+    R->gc.assist_ns = MS;
     ask(1, true);
     CHECK_EQ(t.gc, 200);
     CHECK_EQ(t.range, range + 100);
