@@ -157,12 +157,49 @@ static const char in_time[] =
     "func gmpsimStop(t *Timer) { gmpsimLogN(gmpsimPlace(t), 'y', 0) }\n"
     "func gmpsimReset(t *Timer, d Duration) { gmpsimLogN(gmpsimPlace(t), 'Y', int64(d)) }\n";
 
-/* %s: imports, the event's line, how a function is called at the end. */
+/* Both ends of a connection, or of a pipe, give what flows from one to the other the same number:
+ * of the two addresses, or of the pipe's inode. What cannot be numbered is 0. */
+static const char in_poll[] =
+    "package poll\n\nimport (\n\t\"sync/atomic\"\n\t\"syscall\"\n\t_ \"unsafe\"\n)\n\n"
+    "//go:linkname gmpsimOn\nfunc gmpsimOn() bool\n\n"
+    "//go:linkname gmpsimLogID\nfunc gmpsimLogID(id uint64, op byte, n int64)\n\n"
+    "type gmpsimEnds struct{ in, out atomic.Uint64 } // in: 0 not looked at yet, 1 none\n\n"
+    "func gmpsimNumber(parts ...[]byte) uint64 {\n\th := uint64(14695981039346656037)\n"
+    "\tfor _, p := range parts {\n\t\tfor _, c := range p {\n"
+    "\t\t\th = (h ^ uint64(c)) * 1099511628211\n\t\t}\n\t}\n\treturn h | 1<<63\n}\n\n"
+    "func gmpsimAddress(sa syscall.Sockaddr) []byte {\n\tvar ip [16]byte\n\tport := 0\n"
+    "\tswitch a := sa.(type) {\n\tcase *syscall.SockaddrInet4:\n"
+    "\t\tip[10], ip[11] = 0xff, 0xff\n\t\tcopy(ip[12:], a.Addr[:])\n\t\tport = a.Port\n"
+    "\tcase *syscall.SockaddrInet6:\n\t\tip = a.Addr\n\t\tport = a.Port\n"
+    "\tdefault:\n\t\treturn nil\n\t}\n"
+    "\treturn append(ip[:], byte(port>>8), byte(port))\n}\n\n"
+    "func (fd *FD) gmpsimLook() (in, out uint64) {\n\tvar st syscall.Stat_t\n"
+    "\tif syscall.Fstat(fd.Sysfd, &st) != nil {\n\t\treturn 0, 0\n\t}\n"
+    "\tswitch st.Mode & syscall.S_IFMT {\n\tcase syscall.S_IFIFO:\n\t\tvar b [8]byte\n"
+    "\t\tfor i := range b {\n\t\t\tb[i] = byte(uint64(st.Ino) >> (8 * uint(i)))\n\t\t}\n"
+    "\t\tn := gmpsimNumber(b[:])\n\t\treturn n, n\n"
+    "\tcase syscall.S_IFSOCK:\n\t\there, err := syscall.Getsockname(fd.Sysfd)\n"
+    "\t\tif err != nil {\n\t\t\treturn 0, 0\n\t\t}\n"
+    "\t\tthere, err := syscall.Getpeername(fd.Sysfd)\n"
+    "\t\tif err != nil {\n\t\t\treturn 0, 0\n\t\t}\n"
+    "\t\ta, b := gmpsimAddress(here), gmpsimAddress(there)\n"
+    "\t\tif a != nil && b != nil {\n\t\t\treturn gmpsimNumber(b, a), gmpsimNumber(a, b)\n\t\t}\n"
+    "\t}\n\treturn 0, 0\n}\n\n"
+    "func (fd *FD) gmpsimFind() (in, out uint64) {\n\tif !gmpsimOn() {\n\t\treturn 0, 0\n\t}\n"
+    "\te := &fd.gmpsim\n\tif in = e.in.Load(); in == 0 {\n\t\tin, out = fd.gmpsimLook()\n"
+    "\t\te.out.Store(out)\n\t\tif in == 0 {\n\t\t\tin = 1\n\t\t}\n\t\te.in.Store(in)\n\t}\n"
+    "\tif in == 1 {\n\t\treturn 0, 0\n\t}\n\treturn in, e.out.Load()\n}\n";
+
+/* %s: imports, the event's line without a stack and with it, how a function is called at the end. Of
+ * what follows an operation that has said where it is nobody needs the stack, which is most of what
+ * an event takes. */
 static const char in_runtime[] =
     "package runtime\n\nimport (\n%s\t\"unsafe\"\n)\n\n"
     "func gmpsimEvent(id uintptr, message string) {\n"
     "\tif gp := getg(); gp.m.curg != gp {\n\t\treturn\n\t}\n"
-    "\ttl := traceAcquire()\n\tif !tl.ok() {\n\t\treturn\n\t}\n%s\ttraceRelease(tl)\n}\n\n"
+    "\ttl := traceAcquire()\n\tif !tl.ok() {\n\t\treturn\n\t}\n"
+    "\tswitch message[0] {\n\tcase 'S', 'l', 'o', 'f', 'q', 'p', 'd', 'k', 'N', 'F', 'G', 'H':\n"
+    "\t%s\tdefault:\n\t%s\t}\n\ttraceRelease(tl)\n}\n\n"
     "func gmpsimLogN(id uintptr, op byte, n int64) {\n"
     "\tif !traceEnabled() {\n\t\treturn\n\t}\n\tvar buf [24]byte\n\tat := len(buf)\n"
     "\tu := uint64(n)\n\tif n < 0 {\n\t\tu = -u\n\t}\n"
@@ -195,6 +232,10 @@ static const char in_runtime[] =
     "func time_gmpsimLogN(p unsafe.Pointer, op byte, n int64) { gmpsimLogN(uintptr(p), op, n) }\n\n"
     "//go:linkname time_gmpsimLog time.gmpsimLog\n"
     "func time_gmpsimLog(p unsafe.Pointer, op string) { sync_gmpsimLog(p, op) }\n\n"
+    "//go:linkname poll_gmpsimOn internal/poll.gmpsimOn\n"
+    "func poll_gmpsimOn() bool { return traceEnabled() }\n\n"
+    "//go:linkname poll_gmpsimLogID internal/poll.gmpsimLogID\n"
+    "func poll_gmpsimLogID(id uint64, op byte, n int64) { gmpsimLogN(uintptr(id), op, n) }\n\n"
     "//go:linkname trace_gmpsimAtExit runtime/trace.gmpsimAtExit\n"
     "func trace_gmpsimAtExit(f func()) { %s }\n";
 
@@ -291,9 +332,13 @@ static bool add_runtime(struct files *s)
     bool hooks = stat(path, &st) == 0, tracev2 = strstr(line, "tracev2.") != NULL;
     snprintf(imports, sizeof imports, "%s%s", hooks ? "\t\"internal/runtime/exithook\"\n" : "",
              tracev2 ? "\t\"internal/trace/tracev2\"\n" : "");
-    snprintf(text, sizeof text, in_runtime, imports, line,
+    char *bare = x_alloc(strlen(line) + 1);
+    strcpy(bare, line);
+    bare = swap(bare, "tl.stack(3)", "0");
+    snprintf(text, sizeof text, in_runtime, imports, bare, line,
              hooks ? "exithook.Add(exithook.Hook{F: f, RunOnFailure: true})"
                    : "addExitHook(f, true)");
+    free(bare);
     free(line);
     return add(s, "runtime/gmpsim.go", text);
 }
@@ -308,7 +353,8 @@ static bool add_all(struct files *s)
     }
     if (ok && s->o->deep)
         ok = add_package(s, "sync", "sync", in_sync) &&
-             add_package(s, "internal/sync", "sync", "") && add_package(s, "time", "time", in_time);
+             add_package(s, "internal/sync", "sync", "") &&
+             add_package(s, "time", "time", in_time) && add(s, "internal/poll/gmpsim.go", in_poll);
     return ok;
 }
 

@@ -3,7 +3,7 @@
  * schedule can satisfy: a write that comes after the read it is to make ready. Tokens, arrivals
  * and wait groups only ever get more, so the recording is played without time, each goroutine as
  * far as it gets, until nobody gets further: whoever is stuck then is stuck under every schedule.
- * Of those the wait that was over first is replayed at its recorded time in place, and we go on. */
+ * Of those the wait that was over first is replayed for as long as it was, and we go on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +64,8 @@ static bool pass_wait(struct play *p, uint32_t g, uint32_t number)
     }
     if (w->how != HOW_NET && w->how != HOW_OBJECT)
         return true;
+    if (w->how == HOW_NET && p->r->objects[w->object].level == 3)
+        return true; /* as it was: the write is known */
     p->of_object[w->object] = g;
     if (w->how == HOW_OBJECT)
         return p->count[w->object] <= 0;
@@ -195,6 +197,7 @@ void infer_feasible(struct recording *r, struct infer_found *f)
         if (w == REC_NONE)
             break;
         r->waits[w].how = HOW_OUTSIDE;
+        r->waits[w].as_long = true;
         r->waits[w].level = 1;
         f->count++;
         list(&p, r->waits[w].g);
@@ -202,7 +205,7 @@ void infer_feasible(struct recording *r, struct infer_found *f)
     f->of = r->nwaits;
     if (f->count == 0)
         f->of = 0;
-    snprintf(f->text, sizeof f->text, "replayed at the times that were recorded");
+    snprintf(f->text, sizeof f->text, "replayed for as long as they were");
     free(p.at);
     free(p.now);
     free(p.state);

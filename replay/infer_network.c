@@ -21,7 +21,7 @@
 #include "sim/base/map.h"
 
 /* A call returns a little after the reader was made ready, on another CPU. */
-enum { SLACK_NS = 60000, WRITES_MAX = 192, SHORT_LIVED = 3, ROUNDS = 3 };
+enum { SLACK_NS = 60000, WRITES_MAX = 192, SHORT_LIVED = 3, ROUNDS = 3, OWN_PERCENT = 90 };
 
 struct net {
     struct recording *r;
@@ -238,6 +238,98 @@ static uint64_t assign(struct net *n)
     return count;
 }
 
+/* ---- of a deep recording ---- */
+
+/* What flows into one end of a connection. */
+struct flow {
+    uint32_t first, last; /* writes that nobody has read yet, REC_NONE */
+    uint64_t written;     /* by what came before `first` */
+    uint64_t read;
+};
+
+static void flow_write(struct recording *r, struct flow *w, uint32_t i)
+{
+    if (w->first == REC_NONE)
+        w->first = i;
+    else
+        r->ios[w->last].next = i;
+    w->last = i;
+    r->objects[r->ios[i].object].param++;
+}
+
+/* Takes the writes whose bytes begin before what has been read now. False: there was more to read
+ * than was written, so others write, too. */
+static bool flow_read(struct recording *r, struct flow *w, struct rec_io *x)
+{
+    w->read += x->bytes;
+    while (w->first != REC_NONE && w->written < w->read) {
+        w->written += r->ios[w->first].bytes;
+        w->first = r->ios[w->first].next;
+        if (x->takes < UINT16_MAX)
+            x->takes++;
+    }
+    return w->read <= w->written;
+}
+
+/* What a read took is what has to be written before it; it waits where it waited, or may have to
+ * where it did not. Reads of what was written before the window stay as they were. */
+static void flows(struct recording *r, struct flow *of)
+{
+    for (uint32_t i = 0; i < r->nios; i++) {
+        struct rec_io *x = &r->ios[i];
+        struct flow *w = &of[x->object];
+        if (x->bytes == 0)
+            continue;
+        if (x->writes)
+            flow_write(r, w, i);
+        else if (r->objects[x->object].param == 0)
+            continue;
+        else if (!flow_read(r, w, x))
+            r->objects[x->object].tokens = true;
+    }
+}
+
+static uint64_t deep_waits(struct recording *r)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < r->nios; i++) {
+        struct rec_io *x = &r->ios[i];
+        if (x->takes == 0 || r->objects[x->object].tokens || x->wait == REC_NONE)
+            continue;
+        struct rec_wait *w = &r->waits[x->wait];
+        w->object = x->object;
+        w->how = HOW_NET;
+        w->takes = x->takes;
+        w->level = 2;
+        count++;
+    }
+    return count;
+}
+
+static uint64_t known(struct recording *r)
+{
+    if (r->nios == 0)
+        return 0;
+    struct flow *of = x_alloc(((size_t)r->nobjects + 1) * sizeof *of);
+    for (uint32_t i = 0; i < r->nobjects; i++)
+        of[i] = (struct flow){.first = REC_NONE, .last = REC_NONE};
+    flows(r, of);
+    free(of);
+    return deep_waits(r);
+}
+
+/* Where nearly all was written by the program itself, so was the rest: it takes as long as it took,
+ * and does not come at its recorded time whatever the program does. */
+static void keep_length(struct net *n, uint64_t of, uint64_t count)
+{
+    if (count * 100 < of * OWN_PERCENT)
+        return;
+    for (uint32_t i = 0; i < n->nwaits; i++) {
+        struct rec_wait *w = &n->r->waits[n->waits[i]];
+        w->as_long = w->how == HOW_TOKEN;
+    }
+}
+
 void infer_network(struct recording *r, struct infer_found *f)
 {
     uint32_t *times = x_alloc((r->ngs + 1) * sizeof *times);
@@ -246,14 +338,17 @@ void infer_network(struct recording *r, struct infer_found *f)
                     .waits = x_alloc((r->nwaits + 1) * sizeof *n.waits),
                     .chosen = x_alloc((r->nwaits + 1) * sizeof *n.chosen)};
     memset(times, 0, (r->ngs + 1) * sizeof *times);
+    uint64_t deep = known(r);
     collect(&n);
     for (uint32_t i = 0; i < n.nwaits; i++)
         times[r->waits[n.waits[i]].g]++;
     uint64_t reversed = consistency(&n, true), straight = consistency(&n, false);
     if (reversed > straight)
         (void)consistency(&n, true);
-    f->of = n.nwaits;
-    f->count = assign(&n);
+    f->of = n.nwaits + deep;
+    uint64_t count = assign(&n) + deep;
+    keep_length(&n, f->of, count);
+    f->count = count;
     f->confidence = f->of > 0 ? (int)(f->count * 1000 / f->of) : 0;
     snprintf(f->text, sizeof f->text, "the others come from outside");
     map_release(&n.pairs);

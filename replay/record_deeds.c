@@ -33,7 +33,8 @@ static const uint8_t kinds[DEED_COUNT] = {
     [DEED_condnew] = OBJ_COND,     [DEED_condwait] = OBJ_COND,    [DEED_signal] = OBJ_COND,
     [DEED_broadcast] = OBJ_COND,   [DEED_timer] = OBJ_CHAN,       [DEED_ticker] = OBJ_CHAN,
     [DEED_tstop] = OBJ_CHAN,       [DEED_treset] = OBJ_CHAN,      [DEED_once] = OBJ_ONCE,
-    [DEED_oncebody] = OBJ_ONCE,    [DEED_oncedone] = OBJ_ONCE,
+    [DEED_oncebody] = OBJ_ONCE,    [DEED_oncedone] = OBJ_ONCE,    [DEED_fdread] = OBJ_FD,
+    [DEED_fdgot] = OBJ_FD,         [DEED_fdwrite] = OBJ_FD,
 };
 
 static enum rec_deed deed_of(char c)
@@ -124,6 +125,7 @@ static bool may_wait(enum rec_deed deed)
     case DEED_select:
     case DEED_condwait:
     case DEED_sleep:
+    case DEED_fdread:
     case DEED_once: return true;
     default: return false;
     }
@@ -246,6 +248,27 @@ static void items(struct rr *b, uint32_t g, enum rec_deed deed, uint32_t object,
         item(b, g, (x->cases[chosen] >> 1) - 1, (x->cases[chosen] & 1) != 0);
 }
 
+static void io(struct rr *b, uint32_t g, enum rec_deed deed, uint32_t object, uint64_t bytes)
+{
+    struct recording *r = b->r;
+    struct rr_g *x = &b->gs[g];
+    if (deed == DEED_fdread) {
+        x->io_wait = REC_NONE;
+        x->io_deed = b->open ? r->gs[g].deeds : REC_NONE;
+    }
+    if (!b->open || (deed != DEED_fdgot && deed != DEED_fdwrite))
+        return;
+    bool writes = deed == DEED_fdwrite;
+    X_ROOM(r->ios, r->nios, r->ios_room, 64);
+    r->ios[r->nios++] = (struct rec_io){.object = object,
+                                        .g = g,
+                                        .deed = writes ? r->gs[g].deeds : x->io_deed,
+                                        .wait = writes ? REC_NONE : x->io_wait,
+                                        .next = REC_NONE,
+                                        .writes = writes,
+                                        .bytes = bytes};
+}
+
 static void after_func(struct rr *b, uint32_t g, uint64_t address, uint64_t ns)
 {
     struct recording *r = b->r;
@@ -304,6 +327,9 @@ void rr_op(struct rr *b, uint32_t g, uint64_t address, const char *text, uint32_
         account(b, x, deed, object, number);
     select_case(b, x, deed, object, number);
     items(b, g, deed, object, number);
+    io(b, g, deed, object, number);
+    if (rec_is_bare(deed))
+        site = x->deed_site > 0 ? x->deed_site - 1 : site;
     uint64_t with = object == REC_NONE ? 0 : (uint64_t)object + 1;
     if (deed == DEED_afterfunc) {
         if (!b->open)
@@ -341,6 +367,8 @@ void rr_wait_begins(struct rr *b, uint32_t g, uint32_t wait)
         w->object = x->deed_object;
         return;
     }
+    if (x->deed == DEED_fdread && b->r->sites[w->site].leaf == LEAF_READ)
+        x->io_wait = wait; /* what it waits for is known when it is over (infer_network.c) */
     if (!b->r->deep || x->deed == DEED_COUNT ||
         !fits((enum rec_deed)x->deed, b->r->sites[w->site].leaf))
         return;

@@ -22,14 +22,15 @@ struct rr_g {
     uint8_t state; /* enum trace_state */
     bool assist;   /* pays for what it allocates: no work of the program */
     /* deep recordings: */
-    uint32_t deed_site;       /* the last that went to the tape, + 1 */
-    uint8_t deed;             /* enum rec_deed that began and may wait; DEED_COUNT: none */
-    bool spins;               /* in the slow path of a Lock */
-    uint8_t within;           /* enum rr_within */
-    uint32_t deed_object;     /* of deed */
-    uint32_t item;            /* + 1: the receive that it is in */
-    uint32_t receives;        /* object + 1, of an item that is not here yet */
-    uint32_t cases[RR_CASES]; /* of the select that it is in: (object + 1) * 2 + sends */
+    uint32_t deed_site;        /* the last that went to the tape, + 1 */
+    uint8_t deed;              /* enum rec_deed that began and may wait; DEED_COUNT: none */
+    bool spins;                /* in the slow path of a Lock */
+    uint8_t within;            /* enum rr_within */
+    uint32_t deed_object;      /* of deed */
+    uint32_t io_wait, io_deed; /* of the read that it is in; REC_NONE */
+    uint32_t item;             /* + 1: the receive that it is in */
+    uint32_t receives;         /* object + 1, of an item that is not here yet */
+    uint32_t cases[RR_CASES];  /* of the select that it is in: (object + 1) * 2 + sends */
     uint8_t ncases;
     uint32_t select_wait; /* + 1 */
     uint64_t within_at;   /* address of the lock that `within` is about */

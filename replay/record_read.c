@@ -83,8 +83,12 @@ static void g_room(struct rr *b, uint32_t idx)
                                          .deals = REC_NONE,
                                          .ended = INT64_MAX,
                                          .born = b->now};
-        b->gs[b->ngs++] = (struct rr_g){
-            .since = b->now, .state = TRACE_UNDETERMINED, .wait = REC_NONE, .deed = DEED_COUNT};
+        b->gs[b->ngs++] = (struct rr_g){.since = b->now,
+                                        .state = TRACE_UNDETERMINED,
+                                        .wait = REC_NONE,
+                                        .deed = DEED_COUNT,
+                                        .io_wait = REC_NONE,
+                                        .io_deed = REC_NONE};
     }
 }
 
@@ -271,7 +275,8 @@ static void begins_to_run(struct rr *b, const struct trace_event *e)
         X_ROOM(r->runq_wait, r->nrunq_wait, r->runq_wait_room, 64);
         r->runq_wait[r->nrunq_wait++] = waited;
     }
-    if (x->wait != REC_NONE && r->waits[x->wait].woken != INT64_MAX) {
+    bool woken = x->wait != REC_NONE && r->waits[x->wait].woken != INT64_MAX;
+    if (woken) {
         r->waits[x->wait].on = b->now;
         x->wait = REC_NONE;
         g->last_wait = REC_NONE;
@@ -284,8 +289,8 @@ static void begins_to_run(struct rr *b, const struct trace_event *e)
         g->run_by = REC_NONE;
     }
     if (m != NULL) {
-        if (m->got_p && x->woken_m != e->m)
-            g->fresh++;
+        if (woken && m->got_p && x->woken_m != e->m)
+            g->fresh++; /* who comes out of a system call finds a P itself */
         if (m->got_p && x->woken_m != e->m && waited < HANDOFF_MAX_NS)
             sample(&r->wakes, waited);
         if (m->stopped >= 0 && !m->got_p && b->now - m->stopped < SWITCH_MAX_NS)
@@ -738,6 +743,22 @@ static void finish(struct rr *b)
         r->afters[i].stopped -= r->afters[i].stopped != INT64_MAX ? b->opened : 0;
 }
 
+/* What happened after the window has not happened: who waited when it closed waits for ever. */
+static void forget_later(struct recording *r)
+{
+    for (uint32_t i = 0; i < r->nwaits; i++)
+        if (r->waits[i].woken > r->length) {
+            r->waits[i].woken = r->waits[i].on = INT64_MAX;
+            r->waits[i].waker = REC_NONE;
+        }
+    for (uint32_t g = 0; g < r->ngs; g++) {
+        struct rec_g *x = &r->gs[g];
+        x->system |= x->born > r->length;
+        if (x->ended > r->length)
+            x->ended = INT64_MAX;
+    }
+}
+
 /* What went out of an object without having come in was there before. But a select says that it has
  * sent when the receiver may have gone on already: no more was there than there is room for. */
 static void objects_had(struct recording *r)
@@ -801,6 +822,7 @@ struct recording *recording_read(struct failure *f, struct trace *t, const struc
     }
     if (ok) {
         finish(&b);
+        forget_later(r);
         objects_had(r);
         find_locked(&b);
     }

@@ -144,6 +144,7 @@ void recording_free(struct recording *r)
     free(r->arms);
     free(r->loops);
     free(r->afters);
+    free(r->ios);
     free(r->items);
     free(r->regions);
     free(r->runq_wait);
@@ -174,5 +175,24 @@ int rec_lock_change(enum rec_deed deed)
     case DEED_runlock:
     case DEED_wunlock: return -1;
     default: return 0;
+    }
+}
+
+bool rec_is_bare(enum rec_deed deed)
+{
+    switch (deed) {
+    case DEED_lockslow:
+    case DEED_locked:
+    case DEED_oncebody:
+    case DEED_oncedone:
+    case DEED_selsend:
+    case DEED_selrecv:
+    case DEED_seldefault:
+    case DEED_selected:
+    case DEED_condnew:
+    case DEED_fdread:
+    case DEED_fdgot:
+    case DEED_fdwrite: return true;
+    default: return false;
     }
 }

@@ -93,6 +93,7 @@ struct rec_wait {
     int64_t due_low;         /* of one that no goroutine woke: the scheduler's last look before */
     int64_t sleep_ns;        /* HOW_TIMER: for how long */
     uint32_t object;
+    uint16_t takes;      /* HOW_NET: so many writes; 0: one */
     uint8_t reason;      /* the model's wait reason */
     uint8_t how;         /* enum rec_how */
     uint8_t level;       /* 1 token, 2 inferred object, 3 deep recording */
@@ -100,6 +101,7 @@ struct rec_wait {
     bool look_busy : 1;  /* at due_low that P found a goroutine to run */
     bool by_sched : 1;   /* woken without a goroutine, by a P's scheduler */
     bool cond : 1;       /* of a Cond that is known: `object` */
+    bool as_long : 1;    /* HOW_OUTSIDE: not at the recorded time, but for as long as it was */
     bool by_outside : 1; /* ... without a P even: sysmon, a thread that leaves the kernel */
 };
 
@@ -182,6 +184,18 @@ struct rec_item {
     bool sends;
 };
 
+/* A read or a write of a deep recording that is over, or begins, in that order. Its object is what
+ * flows into one end of a connection. */
+struct rec_io {
+    uint32_t object, g;
+    uint32_t deed;  /* number of the deed on g's tape; REC_NONE: before the window */
+    uint32_t wait;  /* of a read: the last that it was in, REC_NONE */
+    uint32_t next;  /* while the pass runs: the write after this one */
+    uint16_t takes; /* of a read: so many writes must have been before it, since the read before */
+    bool writes;
+    uint64_t bytes;
+};
+
 /* An AfterFunc of a deep recording. */
 struct rec_after {
     uint32_t g, child; /* whom it made, REC_NONE: nobody, or not found */
@@ -230,6 +244,8 @@ struct recording {
     uint32_t nitems, items_room;
     struct rec_loop *loops;
     uint32_t nloops, loops_room;
+    struct rec_io *ios;
+    uint32_t nios, ios_room;
     struct rec_after *afters;
     uint32_t nafters, afters_room;
     const char **regions;
@@ -287,6 +303,8 @@ uint32_t rec_add_object(struct recording *r, uint8_t kind, int64_t param, int le
 const char *rec_site_text(const struct recording *r, uint32_t site);
 /* 1: takes a lock; -1: gives one back; else 0. */
 int rec_lock_change(enum rec_deed deed);
+/* Says more of an operation that has begun: its event has no stack. */
+bool rec_is_bare(enum rec_deed deed);
 /* Is the mutex of this Cond known? Else nobody has ever waited on it. */
 bool rec_has_mutex(const struct recording *r, const struct rec_object *cond);
 

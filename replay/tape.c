@@ -130,10 +130,18 @@ static void arms(struct tp *t, uint32_t g, uint32_t wait, enum rec_when when)
     }
 }
 
+void tape_take(struct tp *t, uint32_t object, uint32_t writes)
+{
+    for (; writes > 0; writes--)
+        tape_emit(t, OP_FDTAKE, NOREG, 0, 0, (int32_t)object, 0);
+}
+
 static void wait_outside(struct tp *t, const struct rec_wait *w)
 {
     if (w->woken == INT64_MAX)
         emit_event(t, OP_EVWAIT, w->reason, event_never(t));
+    else if (w->as_long)
+        tape_emit(t, OP_SLEEP, 0, NOREG, 0, -1, w->woken > w->from ? w->woken - w->from : 1);
     else
         tape_emit(t, OP_SLEEPTO, 0, 0, 0, 0, w->woken > 0 ? w->woken : 0);
 }
@@ -185,7 +193,7 @@ static void wait_in(struct tp *t, uint32_t number)
     tape_burn(t);
     switch ((enum rec_how)w->how) {
     case HOW_TIMER: tape_emit(t, OP_SLEEP, 0, NOREG, 0, -1, w->sleep_ns); break;
-    case HOW_NET: tape_emit(t, OP_FDTAKE, NOREG, 0, 0, (int32_t)w->object, 0); break;
+    case HOW_NET: tape_take(t, w->object, w->takes > 0 ? w->takes : 1); break;
     case HOW_OBJECT: tape_emit_obj(t, OP_WGWAIT, w->object); break;
     case HOW_OUTSIDE: wait_outside(t, w); break;
     default: wait_token(t, w, number); break;
@@ -224,7 +232,10 @@ static void syscall(struct tp *t, uint32_t g, int64_t ns, uint32_t site)
     enum rec_leaf leaf = t->r->sites[site].leaf;
     const struct rec_write *w = leaf == LEAF_WRITE ? next_write(t, g) : NULL;
     tape_burn(t);
-    if (w != NULL && w->object != REC_NONE)
+    if (t->io_post != REC_NONE) {
+        tape_emit(t, OP_FDPOST, 0, NOREG, 0, (int32_t)t->io_post, ns / 2);
+        t->io_post = REC_NONE;
+    } else if (w != NULL && w->object != REC_NONE)
         tape_emit(t, OP_FDPOST, 0, NOREG, 0, (int32_t)w->object, ns / 2);
     tape_emit(t, OP_SYSCALL, tape_is_off_cpu(t->r, site, ns), NOREG, 0, -1, ns);
 }
@@ -260,6 +271,13 @@ static const struct cost_of {
     [REC_END] = {START_PERCENT, 0},
 };
 
+int tape_event_percent(const struct rec_entry *e)
+{
+    if (e->what == REC_DEED && rec_is_bare((enum rec_deed)(e->a & 0xff)))
+        return START_PERCENT;
+    return cost_of[e->what].before;
+}
+
 static void event(struct tp *t, int percent) { t->spent += t->o->event_ns * percent / 100; }
 
 static void entry(struct tp *t, uint32_t g, const struct rec_entry *e)
@@ -268,7 +286,7 @@ static void entry(struct tp *t, uint32_t g, const struct rec_entry *e)
         t->cpu += t->spins ? 0 : (int64_t)e->a;
         return;
     }
-    event(t, cost_of[e->what].before);
+    event(t, tape_event_percent(e));
     if (e->what != REC_WAIT && e->what != REC_SITE && e->what != REC_ALLOC)
         tape_pending(t);
     switch (e->what) {
@@ -398,7 +416,7 @@ static void begin_tape(struct tp *t)
     t->to = &t->own;
     t->starts[t->ntapes++] = t->own.used;
     t->deed = 0;
-    t->pending_item = t->relock = REC_NONE;
+    t->pending_item = t->relock = t->io_post = REC_NONE;
     t->cpu = t->spent = t->sleeps = 0;
     t->pending = t->spins = t->outside = false;
     t->site = REC_NONE;
@@ -521,6 +539,21 @@ static void link_writes(struct tp *t)
     for (uint32_t i = r->nwrites; i-- > 0;) {
         t->write_next[i] = t->write_at[r->writes[i].g];
         t->write_at[r->writes[i].g] = i;
+    }
+}
+
+/* Reads that had to wait take what they read where they wait. */
+static void link_ios(struct tp *t)
+{
+    const struct recording *r = t->r;
+    t->io_at = x_alloc((r->ngs + 1) * sizeof *t->io_at);
+    t->io_next = x_alloc((r->nios + 1) * sizeof *t->io_next);
+    memset(t->io_at, 0xff, (r->ngs + 1) * sizeof *t->io_at);
+    for (uint32_t i = r->nios; i-- > 0;) {
+        if (r->ios[i].takes == 0 || r->ios[i].wait != REC_NONE || r->ios[i].deed == REC_NONE)
+            continue;
+        t->io_next[i] = t->io_at[r->ios[i].g];
+        t->io_at[r->ios[i].g] = i;
     }
 }
 
@@ -662,6 +695,8 @@ static void release(struct tp *t)
     free(t->start_of);
     free(t->armed);
     free(t->write_at);
+    free(t->io_at);
+    free(t->io_next);
     free(t->write_next);
     texts_numbers_release(&t->names);
 }
@@ -676,6 +711,7 @@ const struct program *tape_program(const struct recording *r, const struct tape_
     number_goroutines(&t);
     (void)func_named(&t, "recording");
     link_writes(&t);
+    link_ios(&t);
     begin_tape(&t);
     tape_emit(&t, OP_TAPEBACK, 0, 0, 0, 0, 0);
     root_tape(&t);

@@ -141,6 +141,19 @@ static void sleep_for(struct tp *t, int64_t ns)
     t->sleeps = ns;
 }
 
+/* A read that did not have to wait, and may have to now. */
+static void fd_read(struct tp *t, uint32_t g)
+{
+    uint32_t i = t->io_at[g];
+    if (i == REC_NONE || t->r->ios[i].deed + 1 != t->deed)
+        return;
+    t->io_at[g] = t->io_next[i];
+    if (t->r->objects[t->r->ios[i].object].tokens)
+        return;
+    tape_burn(t);
+    tape_take(t, t->r->ios[i].object, t->r->ios[i].takes);
+}
+
 static void once_ends(struct tp *t, uint32_t once)
 {
     if (t->o->no_deep)
@@ -196,6 +209,11 @@ static void deep(struct tp *t, uint32_t g, enum rec_deed deed, uint64_t n, uint3
     case DEED_treset:
         if (object != NULL && object->timer)
             timer(t, OP_CHRESET, 0, o, n);
+        break;
+    case DEED_fdread: fd_read(t, g); break;
+    case DEED_fdwrite:
+        if (object != NULL && !object->tokens && object->param > 0)
+            t->io_post = o;
         break;
     case DEED_once:
         if (object != NULL && object->first != REC_NONE && object->first != g)

@@ -42,6 +42,8 @@ struct tp {
     uint32_t *item_at, *item_next; /* sends and receives of a goroutine, in order */
     uint32_t *item_tape;           /* of a receive: what is done with the item; 0: nothing */
     uint32_t deed;                 /* number of the next deed of the goroutine */
+    uint32_t *io_at, *io_next;     /* reads of a goroutine that take something at once, in order */
+    uint32_t io_post;              /* the connection that the next call writes to, REC_NONE */
     uint32_t item;                 /* the one that the operation is about, REC_NONE */
     uint32_t relock;               /* mutex that a Cond gave back, REC_NONE */
     uint32_t root;                 /* goroutine, REC_NONE: our own */
@@ -75,6 +77,7 @@ static inline bool tape_is_token(const struct tp *t, const struct rec_wait *w)
     return w->level == 3 && (t->o->no_deep || left_out);
 }
 void tape_burn(struct tp *t);
+void tape_take(struct tp *t, uint32_t object, uint32_t writes);
 void tape_pending(struct tp *t);
 /* tape_items.c */
 void tape_items_number(struct tp *t, uint32_t first);

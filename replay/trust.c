@@ -15,7 +15,6 @@ enum {
     DEEP = 30,
     TOKENS_RAISED = 100, /* a plain recording, more Ps */
     LEFT_OUT = 100,
-    DEEP_EVENT_NS = 120,
     STRETCH_NS = 1000000,
     SELF_WORTHLESS = 200,
     HIDDEN_WORTHLESS = 500,
@@ -50,7 +49,7 @@ static void count_waits(const struct recording *r, bool no_deep, struct trust *t
         all++;
         outside += w->how == HOW_OUTSIDE || (token && !known);
         order += token && known;
-        net += w->how == HOW_NET;
+        net += w->how == HOW_NET && r->objects[w->object].level < 3;
         locked += r->gs[w->g].locked;
     }
     t->net = share(net, all);
@@ -68,9 +67,9 @@ static void end_stretch(uint64_t *stretch, uint64_t *all, uint64_t *lengthy)
 
 /* The part of the running time in long stretches: there may be locks that nobody had to wait for.
  */
-static void count_stretches(const struct recording *r, struct trust *t)
+static void count_stretches(const struct recording *r, int64_t event_ns, struct trust *t)
 {
-    uint64_t all = 0, lengthy = 0;
+    uint64_t all = 0, lengthy = 0, percent = 0;
     for (uint32_t g = 0; g < r->ngs; g++) {
         struct rec_reader rd;
         struct rec_entry e;
@@ -80,13 +79,23 @@ static void count_stretches(const struct recording *r, struct trust *t)
         for (rec_rewind(&rd, r, g); rec_next(&rd, &e);)
             if (e.what == REC_CPU) {
                 stretch += e.a;
-            } else if (e.what != REC_ALLOC) {
-                end_stretch(&stretch, &all, &lengthy);
+            } else {
+                percent += (uint64_t)tape_event_percent(&e);
+                if (e.what != REC_ALLOC)
+                    end_stretch(&stretch, &all, &lengthy);
             }
         end_stretch(&stretch, &all, &lengthy);
     }
     t->hidden = r->deep > 0 ? 0 : share(lengthy, all);
-    t->tracer = share(r->deep * DEEP_EVENT_NS, all);
+    t->tracer = share(percent * (uint64_t)event_ns / 100, all);
+}
+
+/* The replay is without the tracer: it should be shorter by that part of what the Ps ran. */
+static int self_error(const struct recording *r, const struct agreement *base, int tracer)
+{
+    int64_t was = base->makespan[0], ran = base->cpu[0] / (r->procs > 0 ? r->procs : 1);
+    int64_t without = was - (ran < was ? ran : was) * tracer / PERMILLE;
+    return without > 0 ? (int)((base->makespan[1] - without) * PERMILLE / without) : 0;
 }
 
 static void look_at(const struct replay *rp, const struct agreement *base,
@@ -95,11 +104,9 @@ static void look_at(const struct replay *rp, const struct agreement *base,
     const struct recording *r = rp->rec;
     int64_t gc = r->gc.worker_ns + r->gc.assist_ns;
     int64_t ps = r->length * (r->procs > 0 ? r->procs : 1);
-    t->self = base->makespan[0] > 0
-                  ? (int)((base->makespan[1] - base->makespan[0]) * PERMILLE / base->makespan[0])
-                  : 0;
     count_waits(r, rp->tape.no_deep, t);
-    count_stretches(r, t);
+    count_stretches(r, rp->tape.event_ns, t);
+    t->self = self_error(r, base, t->tracer);
     t->early = share(is->early, is->tokens);
     t->gc = ps > 0 ? (int)(gc * PERMILLE / ps) : 0;
     int64_t threads = rp->side.thread_run_ns + rp->side.thread_wait_ns;
@@ -165,8 +172,8 @@ static void notes(const struct replay *rp, struct trust *t)
         note(t, "%d.%d %% of the waits are of goroutines locked to their threads", t->locked / 10,
              t->locked % 10);
     if (t->tracer > 20)
-        note(t, "the deep recording's own events took some %d.%d %% of the running time",
-             t->tracer / 10, t->tracer % 10);
+        note(t, "the recording's own events took some %d.%d %% of the running time", t->tracer / 10,
+             t->tracer % 10);
     if (t->order > 0 && t->other)
         note(t, "%d.%d %% of the waits are for the recorded wake, whatever the order is now",
              t->order / 10, t->order % 10);

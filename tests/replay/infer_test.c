@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "model/prog.h"
 #include "rec.h"
+#include "sim/base/alloc.h"
 
 enum { US = 1000, MS = 1000000 };
 
@@ -66,6 +67,69 @@ TEST_CASE(Infer, AWakeOfAMutexIsNoWaitGroup)
     pass(infer_waitgroups);
     CHECK_EQ(found.of, 0);
     CHECK_EQ(R->waits[w].how, HOW_TOKEN);
+}
+
+/* ---- connections of a deep recording ---- */
+
+static uint32_t io(uint32_t object, uint32_t g, bool writes, uint64_t bytes, uint32_t wait)
+{
+    X_ROOM(R->ios, R->nios, R->ios_room, 16);
+    R->ios[R->nios] = (struct rec_io){.object = object,
+                                      .g = g,
+                                      .deed = R->gs[g].deeds++,
+                                      .wait = wait,
+                                      .next = REC_NONE,
+                                      .writes = writes,
+                                      .bytes = bytes};
+    return R->nios++;
+}
+
+/* A reader that waits once; what was written in parts it reads at once, and the other way round. */
+TEST_CASE(Infer, AReadTakesTheWritesWhoseBytesItReads)
+{
+    rec_new();
+    uint32_t site = rec_site(LEAF_READ, "main.read"),
+             w = rec_goroutine(REC_NONE, "main.write", -1, INT64_MAX),
+             g = rec_goroutine(REC_NONE, "main.read", -1, INT64_MAX),
+             fd = rec_add_object(R, OBJ_FD, 0, 3, "");
+    uint32_t wait = rec_wait(g, REC_NONE, site, REASON_IOWait, 10 * US, 50 * US);
+    (void)io(fd, w, true, 100, REC_NONE);
+    uint32_t first = io(fd, g, false, 60, wait), rest = io(fd, g, false, 40, REC_NONE);
+    (void)io(fd, w, true, 10, REC_NONE);
+    (void)io(fd, w, true, 20, REC_NONE);
+    uint32_t both = io(fd, g, false, 30, REC_NONE), end = io(fd, g, false, 0, REC_NONE);
+    pass(infer_network);
+    CHECK_EQ(R->ios[first].takes, 1);
+    CHECK_EQ(R->ios[rest].takes, 0);
+    CHECK_EQ(R->ios[both].takes, 2);
+    CHECK_EQ(R->ios[end].takes, 0);
+    CHECK_EQ(R->waits[wait].how, HOW_NET);
+    CHECK_EQ(R->waits[wait].object, fd);
+    CHECK_EQ(R->waits[wait].takes, 1);
+    CHECK_EQ(R->objects[fd].param, 3); /* so many arrive */
+    CHECK(!R->objects[fd].tokens);
+    CHECK_EQ(found.count, 1);
+}
+
+/* What came from outside, and what others wrote, too (sendfile), is as it was recorded. */
+TEST_CASE(Infer, MoreReadThanWrittenIsNotTheProgramsAlone)
+{
+    rec_new();
+    uint32_t site = rec_site(LEAF_READ, "main.read"),
+             w = rec_goroutine(REC_NONE, "main.write", -1, INT64_MAX),
+             g = rec_goroutine(REC_NONE, "main.read", -1, INT64_MAX),
+             outside = rec_add_object(R, OBJ_FD, 0, 3, ""),
+             fd = rec_add_object(R, OBJ_FD, 0, 3, "");
+    uint32_t a = rec_wait(g, REC_NONE, site, REASON_IOWait, 10 * US, 50 * US),
+             b = rec_wait(g, REC_NONE, site, REASON_IOWait, 60 * US, 90 * US);
+    (void)io(outside, g, false, 60, a);
+    (void)io(fd, w, true, 100, REC_NONE);
+    (void)io(fd, g, false, 130, b);
+    pass(infer_network);
+    CHECK_EQ(R->waits[a].how, HOW_TOKEN);
+    CHECK_EQ(R->waits[b].how, HOW_TOKEN);
+    CHECK_EQ(R->objects[outside].param, 0);
+    CHECK(R->objects[fd].tokens);
 }
 
 /* ---- collections ---- */

@@ -130,6 +130,29 @@ TEST_CASE(Replay, LostTicksAreNotMadeUpFor)
     replay_close(&rp);
 }
 
+/* Clients and a server on loopback; the server is closed behind the region, which ended waits of
+ * goroutines that would otherwise last until then, however fast the rest is. */
+TEST_CASE(Replay, WhatComesAfterTheWindowIsNotWaitedFor)
+{
+    struct replay_opts o = {.window = "measured", .event_ns = -1, .wake_ns = -1};
+    (void)load("replay/recorded/httpload-p1-go26.trace.zst", &o);
+    play(2);
+    CHECK(agreement.finished);
+    CHECK(agreement.makespan[1] * 10 < agreement.makespan[0] * 8);
+    for (uint32_t i = 0; i < rp.rec->nwaits; i++)
+        CHECK(rp.rec->waits[i].woken == INT64_MAX || rp.rec->waits[i].woken <= rp.rec->length);
+    replay_close(&rp);
+}
+
+/* Goroutines that come out of system calls find Ps themselves, each on its own thread. */
+TEST_CASE(Replay, WhoMakesSystemCallsIsNotLocked)
+{
+    (void)load("replay/recorded/fileio-p2-go23.trace.zst", &plain);
+    for (uint32_t g = 0; g < rp.rec->ngs; g++)
+        CHECK(!rp.rec->gs[g].locked);
+    replay_close(&rp);
+}
+
 /* Goroutines that build trees beside 3 MB that live: a fifth of the time is the collector's. */
 TEST_CASE(Replay, TheCollectorDoesItsWorkAgain)
 {
