@@ -22,7 +22,7 @@ struct retrace_args {
     {"window", "REGION", "only what happened in a region of that name", OPT_TEXT, &(a).window}, \
         {"without", "PASSES", "leave these conclusions out: sleeps,network ...", OPT_TEXT,      \
          &(a).without},                                                                         \
-        {"event-cost", "TIME", "what an event of the tracer took (default 110ns)", OPT_TIME,     \
+        {"event-cost", "TIME", "what an event of the tracer took (default 110ns)", OPT_TIME,    \
          &(a).event_ns},                                                                        \
     {                                                                                           \
         "wake-cost", "TIME", "what starting an idle P took of running time (default 4.3us)",    \
