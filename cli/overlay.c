@@ -190,7 +190,8 @@ static const char in_poll[] =
     "\t\te.out.Store(out)\n\t\tif in == 0 {\n\t\t\tin = 1\n\t\t}\n\t\te.in.Store(in)\n\t}\n"
     "\tif in == 1 {\n\t\treturn 0, 0\n\t}\n\treturn in, e.out.Load()\n}\n";
 
-/* %s: imports, the event's line without a stack and with it, how a function is called at the end. Of
+/* %s: imports, the event's line without a stack and with it, how a function is called at the end.
+ * Of
  * what follows an operation that has said where it is nobody needs the stack, which is most of what
  * an event takes. */
 static const char in_runtime[] =
