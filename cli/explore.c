@@ -14,6 +14,7 @@
 #include "cli/retrace.h"
 #include "replay/import.h"
 #include "scenarios/faults.h"
+#include "search/by_turns.h"
 #include "search/corpus.h"
 #include "search/portfolio.h"
 #include "sim/base/fingerprint.h"
@@ -53,6 +54,7 @@ struct explore {
     struct shrink_result shrunk;
     struct history history;
     uint64_t found_at;
+    bool told_by_turns;            /* found among operations, and met by turns again */
     char known[4096], added[4096]; /* of the corpus: what was met again, what is new */
     struct hunt_opts found_by;
 };
@@ -240,6 +242,10 @@ static void confirm(struct explore *e)
         cli_die(EXIT_INTERNAL, "the finding does not repeat: %s", f.text);
     if (!same)
         cli_die(EXIT_INTERNAL, "the finding does not repeat: another end, %s", v.what);
+    bool both = is_portfolio(&e->a) && e->a.granularity == NULL;
+    if (both && e->found_by.world.granularity == GRANULARITY_OP && e->known[0] == 0 &&
+        !finding_by_turns(&f, &e->finding, &e->told_by_turns))
+        cli_fail(&f);
     if (!e->a.no_shrink && !shrink(&f, &e->finding, SHRINK_RUNS, &e->shrunk))
         cli_fail(&f);
     if (!history_make(&f, &e->finding, FLIPS, &e->history))
@@ -338,8 +344,9 @@ static void print_result(const struct explore *e)
             printf("met again: %s of the corpus\n", e->known);
         else if (e->added[0] != 0)
             printf("added to the corpus: %s\n", e->added);
-        printf("found by %s in schedule %" PRIu64 " after %.2f s\n", found_by_name(e), e->found_at,
-               (double)e->took_ns / 1e9);
+        printf("found by %s in schedule %" PRIu64 " after %.2f s%s\n", found_by_name(e),
+               e->found_at, (double)e->took_ns / 1e9,
+               e->told_by_turns ? ", among operations; told by turns, which show it too" : "");
         repeat_line(e, schedule_path(e));
         return;
     }
@@ -408,6 +415,7 @@ static void print_json(const struct explore *e)
     add_orders(j, e);
     if (e->found) {
         cJSON_AddStringToObject(j, "granularity", granularity_name(e->found_by.world.granularity));
+        cJSON_AddStringToObject(j, "told", granularity_name(e->finding.world.granularity));
         cJSON_AddStringToObject(j, "strategy", found_by_name(e));
         cJSON_AddNumberToObject(j, "schedules_to_first", (double)e->found_at);
         cJSON_AddStringToObject(j, "schedule", schedule_path(e));

@@ -76,6 +76,7 @@ static cJSON *row_json(const struct history *h, size_t at)
 
 void finding_page_json(cJSON *to, const struct history *h, const char *file)
 {
+    char text[800];
     cJSON_AddStringToObject(to, "file", file);
     cJSON *stuck = cJSON_AddArrayToObject(to, "stuck");
     for (size_t i = 0; i < h->nstuck; i++)
@@ -97,6 +98,8 @@ void finding_page_json(cJSON *to, const struct history *h, const char *file)
         json_row(p, "first", h->pair[i].first);
         json_row(p, "second", h->pair[i].second);
         cJSON_AddStringToObject(p, "instead", h->pair[i].instead);
+        history_pair_text(h, &h->pair[i], text, sizeof text);
+        cJSON_AddStringToObject(p, "text", text);
         cJSON_AddItemToArray(pairs, p);
     }
     cJSON_AddNumberToObject(to, "orders_tried", (double)h->flips);

@@ -88,6 +88,22 @@ static void waitq_remove(struct waitq *q, struct sudog *s)
     s->next = s->prev = NULL;
 }
 
+static bool waitq_has(struct waitq *q, const struct sudog *s)
+{
+    return s->prev != NULL ? s->prev->next == s : a_peek(&q->first) == s;
+}
+
+/* Every case of a select, or the one operation, is on its channel's queue. */
+static bool waits_on_channels(struct g *gp)
+{
+    for (struct sudog *s = gp->waiting; s != NULL; s = s->waitlink) {
+        struct hchan *c = s->c;
+        if (s->g != gp || !(waitq_has(&c->recvq, s) || waitq_has(&c->sendq, s)))
+            return false;
+    }
+    return gp->waiting != NULL;
+}
+
 /* ---- the buffer, under the lock ---- */
 
 static void buf_put(struct hchan *c, int64_t v)

@@ -81,22 +81,6 @@ static const char *wait_seen_objects(void)
     return bad;
 }
 
-static bool waitq_has(struct waitq *q, const struct sudog *s)
-{
-    return s->prev != NULL ? s->prev->next == s : a_peek(&q->first) == s;
-}
-
-/* Every case of a select, or the one operation, is on its channel's queue. */
-static bool waits_on_channels(struct g *gp)
-{
-    for (struct sudog *s = gp->waiting; s != NULL; s = s->waitlink) {
-        struct hchan *c = s->c;
-        if (s->g != gp || !(waitq_has(&c->recvq, s) || waitq_has(&c->sendq, s)))
-            return false;
-    }
-    return gp->waiting != NULL;
-}
-
 static bool waits_for_timer(struct g *gp)
 {
     struct timer *t = gp->ext != NULL ? gp->ext->sleep : NULL;

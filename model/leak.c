@@ -508,6 +508,13 @@ static bool leaks_more(void)
 
 /* ---- the verdict at the end of a run ---- */
 
+/* Whoever wakes a select takes it off one queue and then, an operation later, says so; until its
+ * goroutine runs it is on the others. */
+static bool is_being_woken(struct g *gp)
+{
+    return gp->waiting != NULL && gp->waiting->isSelect && !waits_on_channels(gp);
+}
+
 /* Who waits in a queue. Others that wait are on their way out of one: a running M knows them. */
 static bool strand_suspects(struct leaks *l)
 {
@@ -518,7 +525,8 @@ static bool strand_suspects(struct leaks *l)
     for (int64_t h = 1; h <= rt->objs->made; h++)
         leak_object(l, h);
     for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink) {
-        gp->stranded = leak_waits(gp) && (gp->check_seen || leak_waits_for_nil(gp));
+        gp->stranded = leak_waits(gp) && !is_being_woken(gp) &&
+                       (gp->check_seen || leak_waits_for_nil(gp));
         any |= gp->stranded;
     }
     return any;

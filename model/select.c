@@ -38,6 +38,7 @@ static enum opres select_result(struct g *gp, int64_t chosen, bool ok)
     const struct insn *in = cur_insn(gp);
     set_reg(gp, in->a, chosen);
     set_reg(gp, in->b, ok);
+    turn_took(gp->goid, chosen);
     return OP_DONE;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "search/explored.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,25 @@ static void complain(void *arg, const char *text)
     snprintf(v->text + used, sizeof v->text - used, "%s%s", used > 0 ? "\n" : "", text);
 }
 
+/* Go has no assertions, and so no words for whose it was. */
+static void tell_assertion(const struct explored *x, struct verdict *v)
+{
+    const struct program *p = &x->o.scenario->program;
+    for (size_t i = 0; i < x->result.ngs; i++) {
+        const struct run_g *g = &x->result.gs[i];
+        for (uint32_t pc = 0; strcmp(g->is->status, "running") == 0 && pc < p->ncode; pc++) {
+            if (p->code[pc].op != OP_ASSERT || p->lines == NULL || p->lines[pc] != g->is->line ||
+                strcmp(p->strings[p->code[pc].d], x->result.text) != 0)
+                continue;
+            size_t n = strlen(v->text);
+            snprintf(v->text + n, sizeof v->text - n,
+                     "\n\ngoroutine %" PRIu64 " [running]:\nmain.%s (line %" PRIu32 ")", g->goid,
+                     g->is->func, g->is->line);
+            return;
+        }
+    }
+}
+
 static void judge(struct explored *x)
 {
     struct verdict *v = &x->verdict;
@@ -267,6 +287,8 @@ static void judge(struct explored *x)
         snprintf(v->what, sizeof v->what, "not as expected");
     if (!good && x->o.scenario->expects == NULL && q->text[0] != 0)
         snprintf(v->text, sizeof v->text, "%s", q->text);
+    if (q->end == END_FINDING && q->kind == FIND_ASSERT)
+        tell_assertion(x, v);
     scenario_tell(x->o.scenario, v->text, sizeof v->text);
 }
 

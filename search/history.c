@@ -116,29 +116,6 @@ static void objects_text(const struct watch *w, const struct history_row *r, cha
     }
 }
 
-/* "free -> locked"; of several objects those that changed. */
-static void change_text(const struct watch *w, struct history_row *r)
-{
-    for (int i = 0; i < r->count; i++) {
-        struct look_object now;
-        char text[140] = "";
-        const struct look_object *was = &w->before[i];
-        if (r->object[i] <= 0 || !see_object(w, r->object[i], &now) || now.state[0] == 0)
-            continue;
-        bool same = strcmp(was->state, now.state) == 0;
-        if (r->op == OP_LOADP || r->op == OP_LOADA)
-            snprintf(text, sizeof text, "= %s", now.state);
-        else if (!same)
-            snprintf(text, sizeof text, "%s%s%s -> %s", r->count > 1 ? now.name : "",
-                     r->count > 1 ? " " : "", was->state, now.state);
-        else if (r->count == 1)
-            snprintf(text, sizeof text, "%s", now.state);
-        append(r->state, sizeof r->state, text);
-    }
-}
-
-/* ---- locks and who has them ---- */
-
 static bool takes_lock(uint16_t op)
 {
     return op == OP_LOCK || op == OP_WLOCK || op == OP_RLOCK || op == OP_TRYLOCK ||
@@ -156,10 +133,39 @@ static bool gives_lock(uint16_t op)
     return op == OP_UNLOCK || op == OP_WUNLOCK || op == OP_RUNLOCK || op == OP_RELEASE;
 }
 
+/* "free -> locked"; of several objects those that changed. */
+static void change_text(const struct watch *w, struct history_row *r)
+{
+    for (int i = 0; i < r->count; i++) {
+        struct look_object now;
+        char text[140] = "";
+        const struct look_object *was = &w->before[i];
+        if (r->object[i] <= 0 || !see_object(w, r->object[i], &now) || now.state[0] == 0)
+            continue;
+        bool same = strcmp(was->state, now.state) == 0;
+        if (r->op == OP_LOADP || r->op == OP_LOADA)
+            snprintf(text, sizeof text, "= %s", now.state);
+        else if (!same && gives_lock(r->op) && r->fatal) /* half done */
+            snprintf(text, sizeof text, "%s", was->state);
+        else if (!same)
+            snprintf(text, sizeof text, "%s%s%s -> %s", r->count > 1 ? now.name : "",
+                     r->count > 1 ? " " : "", was->state, now.state);
+        else if (r->count == 1)
+            snprintf(text, sizeof text, "%s", now.state);
+        append(r->state, sizeof r->state, text);
+    }
+}
+
+/* ---- locks and who has them ---- */
+
 static void hold(struct watch *w, int64_t object, const struct history_row *r, int32_t row)
 {
+    struct history *h = w->h;
     if (w->nheld < HELD_MAX)
         w->held[w->nheld++] = (struct held){object, {r->goid, r->line, row}};
+    if (h->nholds < HISTORY_HOLDS_MAX && row != ROW_NONE)
+        h->holds[h->nholds++] = (struct history_hold){object, r->goid, row,
+                                                      r->op == OP_RLOCK || r->op == OP_TRYRLOCK};
 }
 
 /* Drops one holder of the object: goid, or else any, as another goroutine may unlock a Mutex. */
@@ -274,6 +280,25 @@ static void count_elements(struct watch *w)
     }
 }
 
+/* ---- what changed nothing ---- */
+
+/* Found out too late for a strategy, and right for those who ask what could be the other way round:
+ * a select that took its default, a signal to nobody, a wait that was none. */
+static bool only_looked(const struct watch *w, const struct history_row *r)
+{
+    bool may = r->op == OP_SELECT || tries(r->op) || r->op == OP_CASA || r->op == OP_CSIGNAL ||
+               r->op == OP_CBROADCAST || r->op == OP_WGWAIT;
+    if (!may || r->waits || (r->op == OP_SELECT && !(r->chose && r->took < 0)))
+        return false;
+    for (int i = 0; i < r->count; i++) {
+        struct look_object now;
+        if (r->object[i] > 0 && see_object(w, r->object[i], &now) &&
+            strcmp(now.state, w->before[i].state) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* ---- rows ---- */
 
 static struct pending *pending_of(struct watch *w, uint32_t goid)
@@ -305,6 +330,8 @@ static void look_at_waits(struct watch *w)
         }
         if (r != NULL)
             took(w, r, p->row);
+        if (r != NULL && r->op == OP_SELECT)
+            r->chose = ex_took(r->goid, &r->took);
         *p = w->waits[--w->nwaits];
     }
 }
@@ -336,6 +363,9 @@ static void finish_row(struct watch *w)
         return;
     }
     r->waits = see_doing(w, r->goid, &d) && d.waits && d.busy && d.pc == r->pc;
+    if (r->op == OP_SELECT && !r->waits)
+        r->chose = ex_took(r->goid, &r->took);
+    r->reads |= only_looked(w, r);
     change_text(w, r);
     look_at_waits(w);
     if (gives_lock(r->op) && r->count > 0)
@@ -386,6 +416,24 @@ static void new_column(struct watch *w, uint32_t goid)
         h->gs[at].first = w->at;
 }
 
+void history_row_of(const struct program *p, const struct turn_does *d, struct history_row *r)
+{
+    const struct watch w = {.program = p};
+    r->goid = d->goid;
+    r->pc = d->pc;
+    r->op = d->op;
+    r->line = p->lines != NULL ? p->lines[d->pc] : 0;
+    r->reads = d->reads;
+    r->resumes = d->resumes;
+    r->count = d->count;
+    memcpy(r->object, d->object, sizeof r->object);
+    word_of(d->op, r->what, sizeof r->what);
+    if (d->op == OP_GO)
+        snprintf(r->on, sizeof r->on, "%.60s", p->funcs[p->code[d->pc].d].name);
+    else
+        objects_text(&w, r, r->on, sizeof r->on);
+}
+
 static void watch_turn(struct watch *w, const struct turn_does *d)
 {
     char value[32];
@@ -394,25 +442,14 @@ static void watch_turn(struct watch *w, const struct turn_does *d)
     struct history_row *r = new_row(w);
     w->doing = (struct look_doing){0};
     (void)see_doing(w, d->goid, &w->doing);
-    r->goid = d->goid;
-    r->pc = d->pc;
-    r->op = d->op;
-    r->line = w->doing.line;
-    r->reads = d->reads;
-    r->resumes = d->resumes;
-    r->count = d->count;
     r->switched = before != 0 && before != d->goid;
-    memcpy(r->object, d->object, sizeof r->object);
+    history_row_of(w->program, d, r);
+    r->line = w->doing.line;
     for (int i = 0; i < r->count; i++) {
         w->before[i] = (struct look_object){.name = ""};
         if (r->object[i] > 0)
             (void)see_object(w, r->object[i], &w->before[i]);
     }
-    word_of(d->op, r->what, sizeof r->what);
-    if (d->op == OP_GO)
-        snprintf(r->on, sizeof r->on, "%.60s", w->program->funcs[w->program->code[d->pc].d].name);
-    else
-        objects_text(w, r, r->on, sizeof r->on);
     if (d->op == OP_SEND) {
         snprintf(value, sizeof value, "%" PRId64, w->doing.value);
         append(r->state, sizeof r->state, value);
@@ -450,7 +487,7 @@ static uint32_t watch_pick(struct strategy *s, const struct choice *c)
     if (c->kind == CHOICE_TURN)
         w->preempts = c->preempts && pick != 0 && !clock;
     if (c->kind == CHOICE_DRAW)
-        flip_draw(&w->draws, goid_before(w), pick);
+        flip_draw(&w->draws, goid_before(w), c->n, pick, w->row != NULL ? w->at : ROW_NONE);
     return pick;
 }
 
@@ -566,6 +603,26 @@ static void turn(void *arg, const struct turn_does *d)
         watch_turn(&b->watch, d);
 }
 
+/* The program ended in this turn: what a page says of it behind what the turn did. */
+static const char *last_words(const struct explored *e)
+{
+    if (e->result.end != END_FINDING)
+        return NULL;
+    switch ((enum finding_kind)e->result.kind) {
+    case FIND_PANIC: return "panics";
+    case FIND_FATAL: return "fatal error";
+    case FIND_ASSERT: return "then its assertion fails";
+    case FIND_NONE:
+    case FIND_DEADLOCK:
+    case FIND_THREADS:
+    case FIND_INVARIANT:
+    case FIND_LIMIT:
+    case FIND_EXIT:
+    case FIND_KINDS: break;
+    }
+    return NULL;
+}
+
 static bool run_watched(struct failure *f, struct both *b, struct explored *e,
                         const struct finding *x)
 {
@@ -579,6 +636,10 @@ static bool run_watched(struct failure *f, struct both *b, struct explored *e,
     if (!explored_run(e, &w->s)) {
         fail(f, E_SCHEDULE, "the schedule has nothing to run");
         return false;
+    }
+    if (w->row != NULL && w->row->goid != 0) {
+        w->row->last = last_words(e);
+        w->row->fatal = e->result.kind == FIND_FATAL;
     }
     finish_row(w);
     if (strcmp(e->verdict.what, x->verdict.what) != 0) {
@@ -645,7 +706,9 @@ bool history_make(struct failure *f, const struct finding *x, uint64_t flips_max
     struct explored_opts o = x->world;
     struct both *b = x_alloc(sizeof *b);
     memset(b, 0, sizeof *b);
-    *h = (struct history){.rows = x_alloc(HISTORY_ROWS_MAX * sizeof *h->rows)};
+    *h = (struct history){.program = &x->world.scenario->program,
+                          .rows = x_alloc(HISTORY_ROWS_MAX * sizeof *h->rows),
+                          .holds = x_alloc(HISTORY_HOLDS_MAX * sizeof *h->holds)};
     b->watch.h = h;
     b->watch.program = &x->world.scenario->program;
     o.turn = turn;
@@ -675,6 +738,7 @@ bool history_make(struct failure *f, const struct finding *x, uint64_t flips_max
 void history_free(struct history *h)
 {
     free(h->rows);
+    free(h->holds);
     free(h->stuck);
     free(h->trace);
     *h = (struct history){0};

@@ -10,7 +10,12 @@
 
 #include "search/hunt.h"
 
-enum { HISTORY_ROWS_MAX = 4000, HISTORY_GS_MAX = 64, HISTORY_PAIRS_MAX = 4 };
+enum {
+    HISTORY_ROWS_MAX = 4000,
+    HISTORY_HOLDS_MAX = 1000,
+    HISTORY_GS_MAX = 64,
+    HISTORY_PAIRS_MAX = 4
+};
 
 enum { ROW_NONE = -1 };
 
@@ -25,6 +30,10 @@ struct history_row {
     bool preempts;    /* ... though that one could have gone on */
     int32_t from;     /* row of the write or send whose value this reads */
     int32_t woken_by; /* row that ended its wait */
+    bool chose;       /* a select that has ended: */
+    int64_t took;     /* its case, from 0; -1: the default */
+    const char *last; /* the end of the program came in this turn: how; else NULL */
+    bool fatal;       /* ... by Go's fatal error, in the middle of the instruction */
     uint8_t count;
     int32_t object[TURN_OBJECTS_MAX]; /* handles, or enum turn_object */
     char what[48], on[80];            /* "lock", "a" */
@@ -55,13 +64,30 @@ struct history_stuck {
     struct history_holder holder[HOLDERS_SHOWN];
 };
 
-/* Two rows whose order decides: the other way round the run does not end like this. */
+/* A lock that was taken: before which row its goroutine did not have it. */
+struct history_hold {
+    int64_t object;
+    uint32_t goid;
+    int32_t row;
+    bool shared;
+};
+
+enum decides {
+    DECIDES_ORDER,  /* two rows: the other way round the run does not end like this */
+    DECIDES_BEFORE, /* a row, and what somebody else does first when its goroutine is held back */
+    DECIDES_CHOICE  /* a row that took one of several cases */
+};
+
 struct history_pair {
-    int32_t first, second;
-    char instead[40]; /* how it ends then; "" for well */
+    enum decides kind;
+    int32_t first, second;    /* second ROW_NONE: it does not come in this run, or is a choice */
+    struct history_row other; /* what it would be */
+    uint32_t others;          /* of DECIDES_BEFORE: so many more like it have to come first */
+    char instead[40];         /* how it ends then; "" for well */
 };
 
 struct history {
+    const struct program *program;
     struct history_row *rows;
     size_t count;
     bool cut; /* there were more rows */
@@ -69,6 +95,8 @@ struct history {
     size_t ngs;
     struct history_stuck *stuck;
     size_t nstuck;
+    struct history_hold *holds;
+    size_t nholds;
     struct history_pair pair[HISTORY_PAIRS_MAX];
     size_t npairs;
     uint64_t flips;  /* orders that were turned round and run */
@@ -89,6 +117,11 @@ void history_free(struct history *h);
  * ones; 0: all. */
 void history_print(FILE *to, const struct history *h, const char *file, size_t rows_max);
 void history_print_stuck(FILE *to, const struct history *h, const char *file);
+/* One line of what decides, without its full stop. */
+void history_pair_text(const struct history *h, const struct history_pair *p, char *buf,
+                       size_t size);
+/* What a goroutine is about to do in the explorer's world, as a row without states. */
+void history_row_of(const struct program *p, const struct turn_does *d, struct history_row *r);
 /* One line of a row: "lock b: free -> locked". */
 void history_row_text(const struct history *h, const struct history_row *r, char *buf, size_t size);
 /* "g7 one", in one of four static buffers. */

@@ -26,6 +26,24 @@ static void add_row(char *buf, size_t size, const char *before, int32_t row)
     add(buf, size, before, number);
 }
 
+/* "recv jobs", "send out", "default". */
+static void history_case_text(const struct history *h, const struct history_row *r, int64_t index,
+                              char *buf, size_t size)
+{
+    const struct program *p = h->program;
+    const struct select_table *t = &p->selects[p->code[r->pc].d];
+    if (index < 0 || index >= t->ncases) {
+        snprintf(buf, size, "the default");
+        return;
+    }
+    const struct select_case *k = &p->cases[t->first + (uint32_t)index];
+    const char *name = k->obj >= 0 ? p->objects[k->obj].name : NULL;
+    if (name != NULL && name[0] != 0)
+        snprintf(buf, size, "%s %s", k->send ? "send" : "recv", name);
+    else
+        snprintf(buf, size, "case %d, a %s", (int)index + 1, k->send ? "send" : "receive");
+}
+
 void history_row_text(const struct history *h, const struct history_row *r, char *buf, size_t size)
 {
     snprintf(buf, size, "%s", r->what);
@@ -36,7 +54,13 @@ void history_row_text(const struct history *h, const struct history_row *r, char
         add(buf, size, "; ", "waits");
     if (r->waits)
         add_row(buf, size, " until ", r->woken_by);
-    (void)h;
+    if (r->chose) {
+        char taken[80];
+        history_case_text(h, r, r->took, taken, sizeof taken);
+        add(buf, size, "; takes ", taken);
+    }
+    if (r->last != NULL)
+        add(buf, size, "; ", r->last);
 }
 
 const char *history_g_name(const struct history *h, uint32_t goid)
@@ -163,7 +187,7 @@ static size_t rows_alike(const struct history *h, size_t at, size_t *period)
 
 static void print_alike(FILE *to, size_t period, size_t n)
 {
-    if (period == 1)
+    if (period <= 1)
         fprintf(to, " ...  (%zu turns more like this one)\n", n);
     else
         fprintf(to, " ...  (these %zu turns %zu times more)\n", period, n / period);
@@ -211,32 +235,70 @@ static void print_rows(FILE *to, const struct history *h, size_t rows_max)
 
 /* ---- what decides ---- */
 
-static void print_pair_row(FILE *to, const struct history *h, int32_t row)
+static void pair_row(const struct history *h, const struct history_row *r, int32_t row, char *buf,
+                     size_t size)
 {
-    const struct history_row *r = &h->rows[row];
-    fprintf(to, "#%" PRId32 " (%s: %s%s%s%s", row + 1,
-            r->goid != 0 ? history_g_name(h, r->goid) : "time", r->what, r->on[0] != 0 ? " " : "",
-            r->on, "");
+    char line[32] = "", number[32] = "";
+    if (row != ROW_NONE)
+        snprintf(number, sizeof number, "#%" PRId32 " (", row + 1);
     if (r->line != 0)
-        fprintf(to, ", line %" PRIu32, r->line);
-    fprintf(to, ")");
+        snprintf(line, sizeof line, ", line %" PRIu32, r->line);
+    snprintf(buf, size, "%s%s: %s%s%s%s%s", number,
+             r->goid != 0 ? history_g_name(h, r->goid) : "time", r->what, r->on[0] != 0 ? " " : "",
+             r->on, line, row != ROW_NONE ? ")" : "");
+}
+
+static void choice_text(const struct history *h, const struct history_pair *p, char *buf,
+                        size_t size)
+{
+    const struct history_row *r = &h->rows[p->first];
+    char took[80] = "one value", would[80] = "another one";
+    if (r->op == OP_SELECT && r->chose)
+        history_case_text(h, r, r->took, took, sizeof took);
+    if (r->op == OP_SELECT && p->other.chose)
+        history_case_text(h, r, p->other.took, would, sizeof would);
+    size_t n = strlen(buf);
+    snprintf(buf + n, size - n, " took %s; had it taken %s: ", took, would);
+}
+
+static void order_text(const struct history *h, const struct history_pair *p, char *buf,
+                       size_t size)
+{
+    char second[300];
+    bool came = p->second != ROW_NONE;
+    pair_row(h, came ? &h->rows[p->second] : &p->other, p->second, second, sizeof second);
+    size_t n = strlen(buf);
+    n += (size_t)snprintf(buf + n, size - n, " before %s", second);
+    if (!came)
+        n += (size_t)snprintf(buf + n, size - n, ", which does not come any more");
+    if (p->others > 0)
+        n += (size_t)snprintf(buf + n, size - n, " (and %" PRIu32 " more like it)", p->others);
+    snprintf(buf + n, size - n, "; the other way round: ");
+}
+
+void history_pair_text(const struct history *h, const struct history_pair *p, char *buf,
+                       size_t size)
+{
+    pair_row(h, &h->rows[p->first], p->first, buf, size);
+    if (p->kind == DECIDES_CHOICE)
+        choice_text(h, p, buf, size);
+    else
+        order_text(h, p, buf, size);
+    size_t n = strlen(buf);
+    snprintf(buf + n, size - n, "%s", p->instead[0] != 0 ? p->instead : "it ends well");
 }
 
 static void print_pairs(FILE *to, const struct history *h)
 {
+    char text[800];
     for (size_t i = 0; i < h->npairs; i++) {
-        const struct history_pair *p = &h->pair[i];
-        fprintf(to, "  ");
-        print_pair_row(to, h, p->first);
-        fprintf(to, " before ");
-        print_pair_row(to, h, p->second);
-        fprintf(to, "; the other way round: %s\n",
-                p->instead[0] != 0 ? p->instead : "it ends well");
+        history_pair_text(h, &h->pair[i], text, sizeof text);
+        fprintf(to, "  %s\n", text);
     }
     if (h->npairs == 0 && h->flips > 0)
         fprintf(to,
-                "  no two operations alone: %" PRIu64 " orders turned round, the end is the "
-                "same\n",
+                "  no two operations alone: %" PRIu64 " orders and choices turned round, the end "
+                "is the same\n",
                 h->flips);
     if (h->npairs == 0 && h->flips == 0)
         fprintf(to, "  nobody's: no two operations could have come the other way round\n");

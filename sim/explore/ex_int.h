@@ -51,6 +51,8 @@ struct ex_turns {
     bool slept;            /* time has passed because nobody could go on */
     uint32_t alone, looks; /* turns in a row that it has had; that only looked */
     uint32_t clocks;       /* readings of the clock in this turn */
+    uint32_t chooser;      /* who was the last to end a select, 0: nobody yet */
+    int64_t took;          /* its case */
 };
 
 struct ex_timer {

@@ -127,6 +127,9 @@ int ex_finding_kind(void);
 const struct world_verdict *ex_verdict(void);
 /* Data races, each pair of places once, in the order in which they were seen. */
 const struct race_report *ex_races(uint32_t *count);
+/* The case, from 0, that this goroutine's select has taken, -1: its default. False: somebody else's
+ * was the last to end. */
+bool ex_took(uint32_t goid, int64_t *index);
 uint64_t ex_fingerprint(void); /* of all operations and values, in order */
 uint64_t ex_steps(void);
 int64_t ex_now(void);

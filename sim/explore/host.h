@@ -181,14 +181,15 @@ struct poll_event {
 #define emit_moves()    false
 #define host_set_p(pid) ex_set_p_(pid)
 /* Turns: at granularity sync the host decides among goroutines. */
-#define turns()       __builtin_expect(ex_hot.turns, 0)
-#define turn_on()     __builtin_expect(ex_hot.sync, 0)
-#define turn_begin()  ex_turn_begin_()
-#define turn_settle() ex_turn_settle_()
-#define turn_ask(t)   ex_turn_ask_(t)
-#define turn_does(t)  ex_turn_does_(t)
-#define turn_draw(n)  (uint32_t) ex_draw_(n, 0)
-#define turn_call(ns) ex_turn_call_(ns)
+#define turns()                __builtin_expect(ex_hot.turns, 0)
+#define turn_on()              __builtin_expect(ex_hot.sync, 0)
+#define turn_begin()           ex_turn_begin_()
+#define turn_settle()          ex_turn_settle_()
+#define turn_ask(t)            ex_turn_ask_(t)
+#define turn_does(t)           ex_turn_does_(t)
+#define turn_draw(n)           (uint32_t) ex_draw_(n, 0)
+#define turn_call(ns)          ex_turn_call_(ns)
+#define turn_took(goid, index) ex_turn_took_(goid, index)
 /* A draw of the program with few outcomes is a choice. */
 #define program_draws(n) ((n) > 1)
 /* Data races are looked for by whoever explores. */
@@ -223,6 +224,7 @@ void ex_turn_settle_(void);
 int32_t ex_turn_ask_(const struct turn *t);
 void ex_turn_does_(const struct turn *t);
 int64_t ex_turn_call_(int64_t ns);
+void ex_turn_took_(uint64_t goid, int64_t index);
 uint32_t ex_race_actor_(uint32_t goid);
 void ex_race_tell_(enum race_edge edge, uint32_t goid, uint64_t with);
 void ex_race_access_(uint32_t goid, uint32_t pc, uint64_t addr, int32_t object,

@@ -77,6 +77,18 @@ int64_t ex_turn_call_(int64_t ns)
     return ex_fault_(FAULT_syscall) ? ns + ex.o.faults.ns[FAULT_syscall] : ns;
 }
 
+void ex_turn_took_(uint64_t goid, int64_t index)
+{
+    ex.turns.chooser = (uint32_t)goid;
+    ex.turns.took = index;
+}
+
+bool ex_took(uint32_t goid, int64_t *index)
+{
+    *index = ex.turns.took;
+    return ex.turns.chooser != 0 && ex.turns.chooser == goid;
+}
+
 /* ---- who is next ---- */
 
 static void count_turn(const struct turn_does *d)

@@ -202,15 +202,16 @@ struct poll_event {
 #define emit_moves()    (vm_log_.moves)
 #define host_set_p(pid) vm_set_p_((uint16_t)(pid)) /* -1 is EVENT_NO_P */
 /* Threads decide among themselves here. */
-#define turns()          false
-#define turn_on()        false
-#define turn_begin()     (void)0
-#define turn_settle()    (void)0
-#define turn_ask(t)      ((void)(t), 0)
-#define turn_does(t)     (void)(t)
-#define turn_draw(n)     0
-#define turn_call(ns)    (ns)
-#define program_draws(n) false
+#define turns()                false
+#define turn_on()              false
+#define turn_begin()           (void)0
+#define turn_settle()          (void)0
+#define turn_ask(t)            ((void)(t), 0)
+#define turn_does(t)           (void)(t)
+#define turn_draw(n)           0
+#define turn_call(ns)          (ns)
+#define turn_took(goid, index) (void)0
+#define program_draws(n)       false
 /* Nobody looks for data races. */
 #define race_on()                   false
 #define race_actor(goid)            (goid)

@@ -47,7 +47,7 @@ created: goroutines that began; of a store's run, when it was recorded
 created_in_trace: it began while the trace was written
 creator: the goroutine that made it
 cut: schedules that a limit ended, which say nothing
-decides: pairs of turns whose order decides how it ends
+decides: what decides how it ends: orders of two turns, and choices
 differences: what is not equal
 distance: of Kolmogorov and Smirnov between virtual time and what was measured, 0 to 1
 distances: an object per distribution
@@ -73,7 +73,7 @@ findings: what was found, an object each
 fingerprint: 64 bits over all events of the run, as hexadecimal digits; null on real threads
 fingerprint1: of the first run
 fingerprint2: of the second run
-first: the line that came first
+first: what came first: of orders a line, of decides a turn
 first_generation: of the trace
 format: what the file was taken for
 found: something was found
@@ -107,6 +107,7 @@ idle_beside_runnable_ns: in which a P was idle and a goroutine runnable
 idle_ns: how long it was idle
 idle_ps: Ps that nobody has
 in_table: it is a value of the cost table that --out writes
+instead: how it ends the other way round; "" for well
 involuntary: switches of threads that they did not ask for
 kind: which sort
 known_bug: of Go, that the scenario shows
@@ -221,7 +222,7 @@ sched_latency: waits in run queues
 schedule: the file that replay takes
 schedules: how many were run
 schedules_to_first: in which the finding was
-second: the line that came after it
+second: what came after it
 seconds: of real time
 section: of what the difference is
 seed: as decimal digits
@@ -270,6 +271,7 @@ throttled_ns: as throttled_time in the kernel's cpu.stat
 time: when
 time_ns: when
 timers: the earliest first
+told: the granularity of what is shown: sync, also if it was found at op and turns show it too
 took: how long, a distribution
 total_ns: all together
 totals: of all goroutines
