@@ -2,12 +2,12 @@
 //
 // What the simulator's benchmarks are compared with: the same work in real Go.
 //
-//	bench [-n FACTOR] [NAME...]
+//	bench [-n FACTOR] [-ops N] [-procs N] [-reps N] [NAME...]
 //	bench -parked COUNT
 //
 // Each benchmark prints one line: name, ns of CPU time per operation, operations,
 // CPU ns in total, ns of wall time per operation. The middle of five repetitions
-// counts. What one operation is stands in the table below.
+// (or so many) counts. What one operation is stands in the table below.
 package main
 
 import (
@@ -52,32 +52,59 @@ var benchmarks = []benchmark{
 
 func main() {
 	factor := flag.Float64("n", 1, "multiply the number of operations by this")
+	ops := flag.Int("ops", 0, "so many operations of each")
+	procs := flag.Int("procs", 0, "GOMAXPROCS (default: the benchmark's)")
 	n := flag.Int("parked", 0, "measure the memory of so many parked goroutines instead")
+	flag.IntVar(&repetitions, "reps", 5, "repetitions")
 	flag.Parse()
 	if *n > 0 {
 		parked(*n, flag.Args())
 		return
 	}
 	debug.SetGCPercent(-1)
+	if *procs > 0 {
+		benchmarks = each(benchmarks, *procs)
+		exact = true
+	}
 	fmt.Printf("# %s, %d CPUs, CPU time, median of %d\n", runtime.Version(), runtime.NumCPU(), repetitions)
 	fmt.Printf("# name ns_per_op ops cpu_ns wall_ns_per_op\n")
 	for _, b := range benchmarks {
+		if *ops > 0 {
+			b.ops = *ops
+		}
 		if wanted(b.name) {
 			measure(b, int(float64(b.ops)**factor))
 		}
 	}
 }
 
+// each has every benchmark once, by its name without GOMAXPROCS, at this one.
+func each(all []benchmark, procs int) []benchmark {
+	var out []benchmark
+	seen := map[string]bool{}
+	for _, b := range all {
+		b.name = b.name[:strings.LastIndex(b.name, "_p")]
+		if !seen[b.name] {
+			seen[b.name] = true
+			b.procs = procs
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+var exact bool // names are whole ones
+
 func wanted(name string) bool {
 	for _, a := range flag.Args() {
-		if strings.HasPrefix(name, a) {
+		if name == a || !exact && strings.HasPrefix(name, a) {
 			return true
 		}
 	}
 	return flag.NArg() == 0
 }
 
-const repetitions = 5
+var repetitions = 5
 
 func measure(b benchmark, ops int) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(b.procs))
