@@ -239,7 +239,7 @@ static void confirm(struct explore *e)
     struct verdict v;
     bool same = false;
     if (!finding_replay(&f, &e->finding, &v, &same))
-        cli_die(EXIT_INTERNAL, "the finding does not repeat: %s", f.text);
+        cli_die_of(&f, "the finding does not repeat");
     if (!same)
         cli_die(EXIT_INTERNAL, "the finding does not repeat: another end, %s", v.what);
     bool both = is_portfolio(&e->a) && e->a.granularity == NULL;
@@ -249,7 +249,7 @@ static void confirm(struct explore *e)
     if (!e->a.no_shrink && !shrink(&f, &e->finding, SHRINK_RUNS, &e->shrunk))
         cli_fail(&f);
     if (!history_make(&f, &e->finding, FLIPS, &e->history))
-        cli_die(EXIT_INTERNAL, "the finding does not repeat: %s", f.text);
+        cli_die_of(&f, "the finding does not repeat");
 }
 
 static void search_seed(struct explore *e, uint64_t seed)
@@ -276,21 +276,17 @@ static void search_seed(struct explore *e, uint64_t seed)
 
 /* ---- words ---- */
 
-static void repeat_line(const struct explore *e, const char *path)
-{
-    printf("repeat: " GMPSIM_NAME " replay %s\n", path);
-    (void)e;
-}
-
 static const char *schedule_path(const struct explore *e)
 {
     static char path[300];
+    char name[220], file[220];
     if (e->a.schedule != NULL)
         return e->a.schedule;
-    snprintf(path, sizeof path, "%.200s.schedule", e->a.scenario->name);
-    for (char *p = path; *p != 0; p++)
+    snprintf(name, sizeof name, "%.200s", e->a.scenario->name);
+    for (char *p = name; *p != 0; p++)
         if (*p == '/' || *p == ' ')
             *p = '-';
+    snprintf(path, sizeof path, "%s.schedule", text_in(file, sizeof file, TEXT_FILE, name));
     return path;
 }
 
@@ -341,17 +337,17 @@ static void print_result(const struct explore *e)
         printf("\n");
         finding_page_tell(stdout, e->a.scenario, &e->history, e->a.file, ROWS_SHOWN);
         if (e->known[0] != 0)
-            printf("met again: %s of the corpus\n", e->known);
+            printf("met again: %s of the corpus\n", text_line(e->known));
         else if (e->added[0] != 0)
-            printf("added to the corpus: %s\n", e->added);
+            printf("added to the corpus: %s\n", text_line(e->added));
         printf("found by %s in schedule %" PRIu64 " after %.2f s%s\n", found_by_name(e),
                e->found_at, (double)e->took_ns / 1e9,
                e->told_by_turns ? ", among operations; told by turns, which show it too" : "");
-        repeat_line(e, schedule_path(e));
+        printf("repeat: " GMPSIM_NAME " replay %s\n", finding_word(schedule_path(e)));
         return;
     }
-    printf("%s: nothing found in %" PRIu64 " schedules (%.2f s)\n", e->a.scenario->name, e->runs,
-           (double)e->took_ns / 1e9);
+    printf("%s: nothing found in %" PRIu64 " schedules (%.2f s)\n", text_line(e->a.scenario->name),
+           e->runs, (double)e->took_ns / 1e9);
     char text[500];
     for (uint32_t at = 0; !e->many_seeds && portfolio_says(&e->portfolio, &at, text, sizeof text);)
         printf("  %s\n", text);
@@ -635,8 +631,6 @@ int command_explore(const struct command *v, int argc, char **argv)
     a->file = file;
     if (a->expect != NULL && strcmp(a->expect, "finding") != 0)
         cli_die(EXIT_USAGE, "--expect: want finding, got '%s'", a->expect);
-    if (a->expect != NULL && strcmp(a->expect, "finding") != 0)
-        cli_die(EXIT_USAGE, "--expect: want finding, got '%s'", a->expect);
     a->scenario = is_trace(a->file) ? import_load(&f, a->file, &a->notes)
                                     : scenario_load_file(&f, a->file);
     if (a->scenario == NULL)
@@ -645,6 +639,8 @@ int command_explore(const struct command *v, int argc, char **argv)
         finding_out_folder(a->out);
     pairs_open(&e.pairs, &a->scenario->program);
     progress_begin(&e.progress, GMPSIM_NAME " explore");
+    if (!a->json)
+        ci_begin(&a->ci);
     if (a->corpus != NULL)
         search_corpus(&e, &corpus);
     if (!e.found)

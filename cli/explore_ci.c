@@ -5,7 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
+#include "sim/base/alloc.h"
 #include "sim/base/text.h"
 
 enum { PAGE_ROWS = 200, SUMMARY_ROWS = 60, ANNOTATIONS_MAX = 9 };
@@ -14,14 +16,12 @@ static char *page_of(const struct ci_result *r, size_t rows)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *to = open_memstream(&text, &size);
-    if (to == NULL)
-        cli_die(EXIT_USAGE, "no memory for a page");
+    FILE *to = x_memstream(&text, &size);
     finding_print(to, r->finding, r->shrunk);
     fprintf(to, "\n");
     finding_page_tell(to, r->scenario, r->history, r->file, rows);
-    fprintf(to, "repeat: " GMPSIM_NAME " replay %s\n", text_line(r->schedule));
-    fclose(to);
+    fprintf(to, "repeat: " GMPSIM_NAME " replay %s\n", finding_word(r->schedule));
+    x_memstream_close(to, &text);
     return text;
 }
 
@@ -95,6 +95,21 @@ static void junit(const char *path, const struct ci_result *r)
 }
 
 /* ---- GitHub ---- */
+
+/* What a program prints may be a workflow command too: while our own words are printed there are
+ * none. The word that ends this is one that nobody can know. */
+static char go_on_with[40];
+
+void ci_begin(const struct ci_opts *o)
+{
+    uint64_t random[2] = {0};
+    if (!o->github)
+        return;
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        cli_die(EXIT_USAGE, "--github: the system has no random numbers: %s", strerror(errno));
+    snprintf(go_on_with, sizeof go_on_with, "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
+    printf("::stop-commands::%s\n", go_on_with);
+}
 
 /* Workflow commands: what ends a line or a property is escaped, and all that is no plain text. */
 static void command_text(FILE *to, const char *text, bool property)
@@ -192,6 +207,7 @@ void ci_report(const struct ci_opts *o, const struct ci_result *r)
         summary(o->summary, "w", r);
     if (!o->github)
         return;
+    printf("::%s::\n", go_on_with);
     annotate(r);
     if (step != NULL && step[0] != 0)
         summary(step, "a", r);

@@ -23,6 +23,8 @@ struct ci_result {
     int status; /* the command's exit status */
 };
 
+/* Before anything is printed. */
+void ci_begin(const struct ci_opts *o);
 void ci_report(const struct ci_opts *o, const struct ci_result *r);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "cli/machine.h"
 #include "sim/base/fingerprint.h"
+#include "sim/base/text.h"
 
 const char *world_text(const struct explored_opts *o)
 {
@@ -42,9 +43,19 @@ void finding_write(const struct finding *x, const char *scenario, const char *pa
     schedule_release(&s);
 }
 
+const char *finding_word(const char *path)
+{
+    static char word[4096], from_here[4096];
+    /* a name that begins with a dash is no option */
+    snprintf(from_here, sizeof from_here, "%s%s", path[0] == '-' ? "./" : "", path);
+    return text_in(word, sizeof word, TEXT_SHELL, from_here);
+}
+
 void finding_print(FILE *to, const struct finding *x, const struct shrink_result *shrunk)
 {
-    fprintf(to, "%s: %s\n\n%s\n\n", x->world.scenario->name, x->verdict.what, x->verdict.text);
+    fprintf(to, "%s: %s\n\n", text_line(x->world.scenario->name), x->verdict.what);
+    text_put(to, TEXT_LINES, x->verdict.text);
+    fputs("\n\n", to);
     if (x->world.scenario->bugs != NULL)
         fprintf(to, "this is %s the file describes\n\n",
                 x->verdict.known ? "the bug that" : "not the bug that");

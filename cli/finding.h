@@ -14,6 +14,8 @@ const char *world_text(const struct explored_opts *o);
 uint64_t seed_of_text(const char *text);
 /* Writes the schedule, dies of mistakes. scenario: its path. */
 void finding_write(const struct finding *x, const char *scenario, const char *path);
+/* A file's name as a word of a shell's line, in a static buffer. */
+const char *finding_word(const char *path);
 void finding_print(FILE *to, const struct finding *x, const struct shrink_result *shrunk);
 cJSON *finding_json(const struct finding *x, const struct shrink_result *shrunk);
 

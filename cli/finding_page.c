@@ -12,11 +12,9 @@ void finding_page_tell(FILE *to, const struct scenario *s, const struct history 
 {
     char *page = NULL;
     size_t size = 0;
-    FILE *own = open_memstream(&page, &size);
-    if (own == NULL)
-        x_failed();
+    FILE *own = x_memstream(&page, &size);
     history_print(own, h, file, rows_max);
-    fclose(own);
+    x_memstream_close(own, &page);
     char *told = scenario_tell_page(s, text_line(file), page);
     fputs(told, to);
     free(told);

@@ -6,17 +6,22 @@
  */
 #include "cli/hwmeasure.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "sim/base/fail.h"
 
 enum {
     LINES = 64,
@@ -208,8 +213,10 @@ static void do_poll(void)
 static void do_break(void)
 {
     uint64_t one = 1;
-    if (write(event_fd, &one, sizeof one) != sizeof one)
-        abort();
+    if (write(event_fd, &one, sizeof one) == sizeof one)
+        return;
+    fprintf(stderr, "gmpsim: calibrate: an eventfd cannot be written to: %s\n", strerror(errno));
+    exit(EXIT_USAGE);
 }
 
 static int64_t time_of_many(void (*f)(void), int rounds)

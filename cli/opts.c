@@ -34,6 +34,11 @@ void cli_die(int status, const char *fmt, ...)
 
 void cli_fail(const struct failure *f) { cli_die(fail_exit_code(f->code), "%s", f->text); }
 
+void cli_die_of(const struct failure *f, const char *what)
+{
+    cli_die(f->code == E_LIMIT ? EXIT_USAGE : EXIT_INTERNAL, "%s: %s", what, f->text);
+}
+
 static size_t least(size_t a, size_t b, size_t c)
 {
     size_t m = a < b ? a : b;

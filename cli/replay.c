@@ -11,6 +11,7 @@
 #include "cli/machine.h"
 #include "cli/retrace.h"
 #include "replay/import.h"
+#include "sim/base/text.h"
 
 enum { SHRINK_RUNS = 50000, ROWS_SHOWN = 400, FLIPS = 300 };
 
@@ -77,7 +78,7 @@ static void look_closer(const struct kept *k, const struct kept_args *a, cJSON *
     if (!page)
         return;
     if (!history_make(&f, &k->finding, a->step ? 0 : FLIPS, &h))
-        cli_die(EXIT_INTERNAL, "%s", f.text);
+        cli_die_of(&f, k->file);
     if (json != NULL)
         finding_page_json(json, &h, k->file);
     else if (a->explain)
@@ -99,7 +100,7 @@ static int replay_schedule(const char *path, const struct kept_args *a)
     bool same = false;
     kept_load(&k, path, a);
     if (!finding_replay(&f, &k.finding, &v, &same) && !a->anyway)
-        cli_die(EXIT_INTERNAL, "%s: %s", path, f.text);
+        cli_die_of(&f, path);
     const char *then = k.finding.verdict.what;
     if (a->json) {
         cJSON *j = cJSON_CreateObject();
@@ -111,9 +112,10 @@ static int replay_schedule(const char *path, const struct kept_args *a)
             look_closer(&k, a, j);
         out_json(j);
     } else {
-        printf("%s: %s\n\n%s\n\n%s\n%s\n", k.scenario->name,
-               v.kind == VERDICT_FINDING ? v.what : "nothing wrong", v.text,
-               world_text(&k.finding.world),
+        printf("%s: %s\n\n", text_line(k.scenario->name),
+               v.kind == VERDICT_FINDING ? v.what : "nothing wrong");
+        text_put(stdout, TEXT_LINES, v.text);
+        printf("\n\n%s\n%s\n", world_text(&k.finding.world),
                same ? "the same run as recorded" : "not the run that was recorded");
         if (v.kind == VERDICT_FINDING) {
             k.finding.verdict = v;
@@ -198,7 +200,7 @@ int command_shrink(const struct command *v, int argc, char **argv)
     a.json = csv_or_json(&csv, a.json, NULL);
     kept_load(&k, argv[first], &a);
     if (!finding_replay(&f, &k.finding, &verdict, &same))
-        cli_die(EXIT_INTERNAL, "%s: %s", argv[first], f.text);
+        cli_die_of(&f, argv[first]);
     if (verdict.kind != VERDICT_FINDING)
         cli_die(EXIT_USAGE, "%s: its run finds nothing", argv[first]);
     k.finding.verdict = verdict;

@@ -203,5 +203,6 @@ void report_text(FILE *to, const struct machine *m, const struct run_opts *o,
     fprintf(to, "repeat: " GMPSIM_NAME " run %s\n", machine_line(m, o, line, sizeof line));
     if (report_status(r, c) == EXIT_CLEAN && r->end == END_STOPPED &&
         meets_others(&m->scenario->program))
-        fprintf(to, "this is one schedule; `" GMPSIM_NAME " explore %s` searches\n", m->file);
+        fprintf(to, "this is one schedule; `" GMPSIM_NAME " explore %s` searches\n",
+                text_in(line, sizeof line, TEXT_SHELL, m->file));
 }

@@ -190,6 +190,15 @@ static void print_json(const struct retrace_args *a, const struct agreement *g,
 
 /* ---- trust ---- */
 
+static void run_or_die(struct run *r, const struct run_opts *o)
+{
+    struct failure f = {0};
+    if (!run_all(&f, r, o))
+        cli_fail(&f);
+    if (r->result.end == END_LIMIT)
+        cli_die(EXIT_USAGE, "%s", r->result.text);
+}
+
 /* At the recorded settings. */
 static void agree(struct replay *rp, const struct scenario *s, struct agreement *g)
 {
@@ -199,8 +208,7 @@ static void agree(struct replay *rp, const struct scenario *s, struct agreement 
     if (!run_opts_of(&f, s, 0, &o))
         cli_fail(&f);
     o.costs = &rp->costs;
-    if (!run_all(&f, &r, &o))
-        cli_fail(&f);
+    run_or_die(&r, &o);
     validate(rp, &o, &r.result, g);
     run_free(&r);
 }
@@ -257,8 +265,7 @@ int replay_trace(struct retrace_args *a, const char *path)
     machine_load_scenario(&a->m, path, replay_take_scenario(&a->rp), &a->o);
     if (a->o.costs == NULL)
         a->o.costs = &a->rp.costs;
-    if (!run_all(&f, &r, &a->o))
-        cli_fail(&f);
+    run_or_die(&r, &a->o);
     validate(&a->rp, &a->o, &r.result, &g);
     trust_of(&a->rp, &base, &g, a->o.procs, machine_is_said(&a->m), &t);
     if (t.worthless && t.other && !a->anyway)

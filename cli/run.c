@@ -103,8 +103,12 @@ static bool find_waits(const struct run_args *a, const struct run_result *r, str
     if (a->waits_for == NULL &&
         (a->one_thing || !waitsfor_any(r) || r->counters[COUNTER_switches] > AGAIN_MAX))
         return false;
-    if (!waitsfor_make(&a->o, w))
+    if (!waitsfor_make(&a->o, w)) {
+        if (r->end != END_LIMIT)
+            cli_die(EXIT_USAGE,
+                    "the run cannot be made again, to see who waits for whom: no memory");
         return false;
+    }
     if (a->waits_for != NULL) {
         snprintf(title, sizeof title, "Who waits for whom\n%s: %s",
                  text_cut(a->m.scenario->name, 60), run_verdict(r));
@@ -132,9 +136,11 @@ static void show(struct run_args *a, const struct run_result *r, const struct co
         cJSON_AddItemToArray(list, report_json(&a->m, &a->o, r, c));
     else if (a->prints)
         show_prints(r);
-    else if (a->csv)
+    else if (a->csv) {
         show_table(a, r);
-    else if (a->runs > 1)
+        if (c->count > 0) /* a table has no place for it */
+            fprintf(stderr, GMPSIM_NAME ": %s: %s\n", run_verdict(r), text_line(c->text));
+    } else if (a->runs > 1)
         show_line(a, r, c);
 }
 

@@ -118,13 +118,10 @@ static int gen_go(const struct library *l, bool json)
     struct scenario *s = scenario_load_file(&f, l->paths[0]);
     if (s == NULL)
         cli_fail(&f);
-    FILE *out = open_memstream(&go, &go_size);
-    if (out == NULL)
-        cli_die(EXIT_USAGE, "the system has no more memory");
+    FILE *out = x_memstream(&go, &go_size);
     scenario_gen_go(s, out);
     scenario_free(s);
-    if (fclose(out) != 0 || go == NULL)
-        cli_die(EXIT_USAGE, "the system has no more memory");
+    x_memstream_close(out, &go);
     if (json)
         print_go(l->paths[0], go);
     else

@@ -140,7 +140,7 @@ static void judge(const struct scenario *scenario, const struct run_opts *o, con
     if (or->wrong[0] != 0)
         complain(t, or->wrong);
     check_conserved(o, r, or, t);
-    if (t->broken || q->end == END_LIMIT || q->end == END_IDLE)
+    if (t->broken || q->end == END_IDLE)
         complain(t, q->end == END_IDLE
                         ? "nobody will ever run again, and the runtime did not notice"
                         : q->text);
@@ -171,6 +171,13 @@ static void to_oracle(void *arg, const struct event_rec *recs, size_t records)
     oracle_feed(arg, recs, records);
 }
 
+/* The system has no threads, no descriptors: no verdict on the core. */
+static bool is_refused(const struct run_result *q)
+{
+    return q->end == END_LIMIT || (q->end == END_FINDING && q->kind == FIND_FATAL &&
+                                   strstr(q->text, "failed to create new OS thread") != NULL);
+}
+
 static void try_one(struct stress *s, struct tried *t)
 {
     static struct run r;
@@ -186,6 +193,8 @@ static void try_one(struct stress *s, struct tried *t)
     o.arg = &oracle;
     if (!run_all(&f, &r, &o))
         cli_fail(&f);
+    if (is_refused(&r.result))
+        cli_die(EXIT_USAGE, "%s: %s", text_line(t->path), r.result.text);
     judge(scenario, &o, &r, &oracle, t);
     count(s, &r, &oracle);
     run_free(&r);

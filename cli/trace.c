@@ -72,9 +72,9 @@ uint32_t *trace_goroutines(const struct totals *t, size_t max, size_t *count)
  * first generation: a file can be looked at twice. */
 static void look_ahead(const char *path, struct totals *t)
 {
-    struct trace *first = strcmp(path, "-") == 0 ? NULL : trace_open(NULL, path, NULL);
-    if (first == NULL)
+    if (strcmp(path, "-") == 0)
         return;
+    struct trace *first = trace_open_or_die(path, /*strict*/ false);
     totals_look_ahead(t, first);
     trace_close(first);
 }
@@ -106,7 +106,8 @@ static int info(const struct info_args *i)
         return EXIT_CLEAN;
     }
     struct trace *trace = trace_open_or_die(path, i->strict);
-    totals_init(&t, trace);
+    if (!totals_init(&f, &t, trace))
+        cli_fail(&f);
     look_ahead(path, &t);
     trace_done_or_die(path, trace_each(trace, &f, totals_feed, &t), &f);
     totals_end(&t);

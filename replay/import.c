@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A recording becomes a scenario: goroutines become sequences of statements, what repeats becomes a
  * loop, goroutines that do the same share a function. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "replay/import.h"
 
 #include <inttypes.h>
@@ -209,13 +208,11 @@ static void find_body(struct imp *t, uint32_t g)
     char *key = NULL;
     size_t size = 0;
     uint32_t number;
-    FILE *out = open_memstream(&key, &size);
-    if (out == NULL)
-        x_failed();
+    FILE *out = x_memstream(&key, &size);
     fputs(t->r->gs[g].name, out);
     for (uint32_t i = 0; i < t->of[g].count; i++)
         fprintf(out, ",%u", t->of[g].ids[i]);
-    fclose(out);
+    x_memstream_close(out, &key);
     uint32_t before = t->bodies.count;
     (void)kept(t, &t->bodies, key, &number);
     free(key);
@@ -558,11 +555,9 @@ bool import_recording(struct failure *f, struct recording *r, const struct impor
         stand_by(&t);
         imp_there(&t);
         start_the_others(&t);
-        t.text = open_memstream(&out->text, &out->size);
-        if (t.text == NULL)
-            x_failed();
+        t.text = x_memstream(&out->text, &out->size);
         write_all(&t);
-        fclose(t.text);
+        x_memstream_close(t.text, &out->text);
         notes(&t);
     }
     release(&t);

@@ -97,7 +97,9 @@ bool replay_open(struct failure *f, const char *path, const struct replay_opts *
         return false;
     }
     replay_settle(f, out);
-    return true;
+    if (f->code != E_OK)
+        replay_close(out);
+    return f->code == E_OK;
 }
 
 void replay_make(struct replay *rp)

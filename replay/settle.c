@@ -31,6 +31,8 @@ static struct tried try_it(struct failure *f, struct replay *rp)
     if (!run_all(f, &r, &o))
         return (struct tried){.finished = true};
     t.finished = r.result.end == END_STOPPED || r.result.end == END_LIMIT;
+    if (r.result.end == END_LIMIT)
+        fail(f, E_LIMIT, "%s", r.result.text);
     for (size_t i = 0; !t.finished && i < r.result.ngs; i++) {
         int64_t c = r.result.gs[i].channel;
         if (c < 0 || c >= rp->rec->nobjects || rp->rec->objects[c].tokens)

@@ -89,6 +89,8 @@ bool sidecar_read(struct failure *f, const char *trace, struct sidecar *s)
     *s = (struct sidecar){0};
     path_of(trace, path);
     FILE *in = fopen(path, "rb");
+    if (in == NULL && errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG)
+        fail(f, E_IO, "%s: %s", path, strerror(errno));
     if (in == NULL)
         return false;
     char *bytes = x_alloc(SIZE_MAX_BYTES + 1);

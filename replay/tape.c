@@ -90,7 +90,8 @@ void tape_burn(struct tp *t)
     t->spent = ns < 0 ? -ns : 0; /* what did not fit comes off the next stretch */
     if (t->spent > t->o->wake_ns + t->o->event_ns)
         t->spent = t->o->wake_ns + t->o->event_ns;
-    ns = ns * t->o->demand_permille / 1000;
+    if (ns > 0)
+        ns = ns / 1000 * t->o->demand_permille + ns % 1000 * t->o->demand_permille / 1000;
     if (ns > 0)
         tape_emit(t, OP_CPU, CPU_normal, NOREG, 0, -1, ns);
 }

@@ -48,15 +48,16 @@ void counts_release(struct counts *c)
     map_release(&c->index);
 }
 
-void totals_init(struct totals *t, const struct trace *trace)
+bool totals_init(struct failure *f, struct totals *t, const struct trace *trace)
 {
     memset(t, 0, sizeof *t);
     t->trace = trace;
     t->s = x_alloc(sizeof *t->s);
     memset(t->s, 0, sizeof *t->s);
-    struct failure f = {.code = E_OK};
-    if (arena_init(&t->s->arena, (size_t)1 << 32, 0, &f) != 0)
-        throw(f.text);
+    if (arena_init(&t->s->arena, (size_t)1 << 32, 0, f) != 0) {
+        free(t->s);
+        return false;
+    }
     id_init(&t->s->ps);
     id_init(&t->s->tasks);
     id_init(&t->s->ms);
@@ -64,6 +65,7 @@ void totals_init(struct totals *t, const struct trace *trace)
     hist_init(&t->queue, &t->s->arena, HIST_SAMPLES_DEFAULT);
     hist_init(&t->queue_unblocked, &t->s->arena, HIST_SAMPLES_DEFAULT);
     hist_init(&t->unused_hist, &t->s->arena, HIST_SAMPLES_DEFAULT);
+    return true;
 }
 
 /* ---- goroutines ---- */

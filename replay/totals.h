@@ -144,7 +144,7 @@ struct totals {
     struct totals_state *s; /* what is only needed on the way */
 };
 
-void totals_init(struct totals *t, const struct trace *trace);
+bool totals_init(struct failure *f, struct totals *t, const struct trace *trace);
 /* A P that is idle as the trace begins, though that is said only later (see totals_look_ahead). */
 void totals_idle_at_begin(struct totals *t, uint64_t p);
 /* Reads the first generation of another reader of the same trace, and tells which Ps those are. */

@@ -400,10 +400,13 @@ bool waitsfor_make(const struct run_opts *opts, struct waitsfor *out)
         while (run_to(&world, UINT64_MAX))
             ;
         run_end(&world);
+        ok = world.result.end != END_LIMIT;
         make(out, &world, &f);
         run_free(&world);
     }
     free(f.held);
+    if (!ok)
+        waitsfor_release(out);
     return ok;
 }
 

@@ -148,7 +148,8 @@ bool explored_open(struct failure *f, struct explored *x, const struct explored_
         return false;
     }
     if (!start(x)) {
-        fail(f, E_LIMIT, "the runtime's start does not end: %s", ex_text());
+        if (!ex_refused(f))
+            fail(f, E_LIMIT, "the runtime's start does not end: %s", ex_text());
         ex_free();
         (void)weaken(NULL, &o->faults, false);
         return false;
@@ -167,6 +168,13 @@ void explored_close(struct explored *x)
     free(x->out.text);
     cycle_close(&x->cycle);
     memset(x, 0, sizeof *x);
+}
+
+bool explored_refused(struct failure *f, const struct explored *x)
+{
+    if (x->refused.code != E_OK)
+        fail(f, x->refused.code, "%s", x->refused.text);
+    return x->refused.code != E_OK;
 }
 
 /* ---- what came of it ---- */
@@ -309,5 +317,5 @@ bool explored_run(struct explored *x, struct strategy *s)
     take_result(x);
     judge(x);
     ex_end();
-    return true;
+    return !ex_refused(&x->refused);
 }

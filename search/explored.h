@@ -79,6 +79,7 @@ struct explored {
     struct cycle cycle;       /* of sync */
     char words[4096];         /* of result.text */
     bool copied, started;
+    struct failure refused; /* what the last run ended for want of */
 };
 
 const char *explored_start_name(enum explored_start s);
@@ -89,8 +90,11 @@ const char *explored_no_turns(const struct program *p);
 
 bool explored_open(struct failure *f, struct explored *x, const struct explored_opts *o);
 void explored_close(struct explored *x);
+/* The last run ended for want of memory: says so. */
+bool explored_refused(struct failure *f, const struct explored *x);
 
-/* One run. False: the strategy has nothing left to try. The world may be looked at until the next
+/* One run. False: the strategy has nothing left to try, or there was no memory for the world
+ * (refused says so, else its code is E_OK). The world may be looked at until the next
  * run. */
 bool explored_run(struct explored *x, struct strategy *s);
 

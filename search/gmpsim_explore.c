@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public library's exploration: include/gmpsim.h over hunt.h, shrink.h and history.h. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "search/kept.h"
 #include "search/shrink.h"
 #include "sim/base/alloc.h"
+#include "sim/base/text.h"
 
 enum { SHRINK_RUNS = 5000, FLIPS = 300, ROWS = 200 };
 
@@ -188,15 +188,12 @@ static bool make_page(struct failure *f, gmpsim_explore *x)
         return false;
     }
     x->found = true;
-    FILE *to = open_memstream(&x->page, &size);
-    if (to == NULL) {
-        fail(f, E_LIMIT, "no memory for the page");
-        return false;
-    }
-    fprintf(to, "%s: %s\n\n%s\n\n", x->s->s->name, x->finding.verdict.what,
-            x->finding.verdict.text);
+    FILE *to = x_memstream(&x->page, &size);
+    fprintf(to, "%s: %s\n\n", text_line(x->s->s->name), x->finding.verdict.what);
+    text_put(to, TEXT_LINES, x->finding.verdict.text);
+    fputs("\n\n", to);
     history_print(to, &x->history, x->s->path, ROWS);
-    fclose(to);
+    x_memstream_close(to, &x->page);
     return true;
 }
 

@@ -2,7 +2,6 @@
 /* The finding is run once more with a listener at its turns. What a turn did is seen by looking at
  * its objects before it and after it; who a turn woke, by who waited before it and does not after
  * it. So nothing here knows how the runtime does any of that. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "search/history.h"
 
 #include <ctype.h>
@@ -634,7 +633,8 @@ static bool run_watched(struct failure *f, struct both *b, struct explored *e,
                              .end = watch_end};
     strategy_replay_init(&w->inner, x->answers, x->count, /*strict*/ false);
     if (!explored_run(e, &w->s)) {
-        fail(f, E_SCHEDULE, "the schedule has nothing to run");
+        if (!explored_refused(f, e))
+            fail(f, E_SCHEDULE, "the schedule has nothing to run");
         return false;
     }
     if (w->row != NULL && w->row->goid != 0) {
@@ -675,11 +675,9 @@ static void print_trace(FILE *to, size_t rows_max)
 static void take_trace(struct history *h)
 {
     size_t size = 0;
-    FILE *to = open_memstream(&h->trace, &size);
-    if (to == NULL)
-        return;
+    FILE *to = x_memstream(&h->trace, &size);
     print_trace(to, EVENTS_SHOWN);
-    fclose(to);
+    x_memstream_close(to, &h->trace);
 }
 
 bool history_trace_ops(struct failure *f, const struct finding *x, FILE *to, size_t rows_max)
@@ -692,12 +690,12 @@ bool history_trace_ops(struct failure *f, const struct finding *x, FILE *to, siz
     ex_trace(events, EVENTS_MAX);
     strategy_replay_init(&r, x->answers, x->count, /*strict*/ false);
     r.s.wants_time = x->timed;
-    (void)explored_run(&e, &r.s);
+    bool ok = explored_run(&e, &r.s) || !explored_refused(f, &e);
     print_trace(to, rows_max);
     ex_trace(NULL, 0);
     free(events);
     explored_close(&e);
-    return true;
+    return ok;
 }
 
 bool history_make(struct failure *f, const struct finding *x, uint64_t flips_max, struct history *h)
@@ -725,6 +723,7 @@ bool history_make(struct failure *f, const struct finding *x, uint64_t flips_max
         b->flips = true;
         if (ok && o.granularity == GRANULARITY_SYNC && !h->cut)
             flip_all(&b->flip, &e, h, &b->watch.draws, x->verdict.what, flips_max);
+        ok = ok && !explored_refused(f, &e);
         explored_close(&e);
     }
     free(events);

@@ -202,8 +202,9 @@ bool hunt(struct failure *f, const struct hunt_opts *o, struct hunt_result *r)
     r->actors = o->strategy == HUNT_PCT ? a.pct.actors : 0;
     strategy_free(&a, o);
     r->took_ns = now_ns() - began;
+    bool refused = explored_refused(f, &x);
     explored_close(&x);
-    return true;
+    return !refused;
 }
 
 /* ---- again ---- */
@@ -218,11 +219,12 @@ bool finding_replay(struct failure *f, const struct finding *x, struct verdict *
     s.s.wants_time = x->timed;
     explored_run(&w, &s.s);
     *v = w.verdict;
-    *same = !s.diverged && ex_fingerprint() == x->fingerprint;
+    bool refused = explored_refused(f, &w);
+    *same = !refused && !s.diverged && ex_fingerprint() == x->fingerprint;
     if (s.diverged)
         fail(f, E_SCHEDULE, "answer %zu does not fit the question that is asked", s.diverged_at);
     explored_close(&w);
-    return !s.diverged;
+    return !s.diverged && !refused;
 }
 
 enum { SHIFT_MAX = 4, NEAR_RUNS = 4000 };
@@ -273,8 +275,9 @@ bool finding_try(struct failure *f, const struct finding *x, bool near, struct f
     *found = try_answers(&w, x->answers, x->count, x->timed) || (near && try_near(&w, x));
     if (*found)
         take_finding(&w, x->timed, out);
+    bool refused = explored_refused(f, &w);
     explored_close(&w);
-    return true;
+    return !refused;
 }
 
 void finding_release(struct finding *x)

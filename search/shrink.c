@@ -119,7 +119,10 @@ static void keep(struct shrinker *s)
     s->now.room = was.room;
 }
 
-static bool spent(const struct shrinker *s) { return s->runs >= s->runs_max; }
+static bool spent(const struct shrinker *s)
+{
+    return s->runs >= s->runs_max || s->w.refused.code != E_OK;
+}
 
 /* Runs the first n answers, and zeros after them. */
 static bool still_fails(struct shrinker *s, const struct answer *answers, size_t n)
@@ -204,7 +207,8 @@ static void make_small(struct shrinker *s, struct shrink_result *r)
 static bool run_best(struct failure *f, struct shrinker *s)
 {
     if (!still_fails(s, s->best->answers, s->best->count)) {
-        fail(f, E_SCHEDULE, "the finding does not repeat: %s", s->w.verdict.what);
+        if (!explored_refused(f, &s->w))
+            fail(f, E_SCHEDULE, "the finding does not repeat: %s", s->w.verdict.what);
         return false;
     }
     keep(s);
@@ -274,6 +278,7 @@ bool shrink(struct failure *f, struct finding *x, uint64_t runs_max, struct shri
     ok = ok && explored_open(f, &s.w, &o) && run_best(f, &s);
     if (ok)
         make_small(&s, r);
+    ok = ok && !explored_refused(f, &s.w);
     x->count = answers_that_matter(x->answers, x->count);
     r->answers = x->count;
     r->after = s.of_best.weight;

@@ -147,6 +147,9 @@ static const char *const questions[] = {
     " WHERE from_state <> 'notexist' AND (abs(gap) > 1 OR other) GROUP BY run, g LIMIT 10",
 };
 
+/* What the look at the pages says as if it were a complaint. */
+static const char no_memory[] = "out of memory";
+
 int store_check(struct store *s, struct failure *f, void (*tell)(void *arg, const char *what),
                 void *arg)
 {
@@ -157,12 +160,21 @@ int store_check(struct store *s, struct failure *f, void (*tell)(void *arg, cons
             store_error_(s, f);
             return -1;
         }
-        while (sqlite3_step(st) == SQLITE_ROW) {
+        bool refused = false;
+        while (!refused && sqlite3_step(st) == SQLITE_ROW) {
             const char *what = (const char *)sqlite3_column_text(st, 0);
-            tell(arg, what != NULL ? what : "?");
+            refused = what == NULL || strcmp(what, no_memory) == 0;
+            if (!refused)
+                tell(arg, what);
             n++;
         }
-        if (sqlite3_finalize(st) != SQLITE_OK) {
+        int rc = sqlite3_finalize(st);
+        if (refused || rc == SQLITE_NOMEM || rc == SQLITE_IOERR || rc == SQLITE_FULL ||
+            rc == SQLITE_CANTOPEN) {
+            fail(f, E_STORE, "cannot be checked: %s", refused ? no_memory : sqlite3_errstr(rc));
+            return -1;
+        }
+        if (rc != SQLITE_OK) {
             tell(arg, sqlite3_errmsg(store_db(s)));
             n++;
         }

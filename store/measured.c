@@ -259,6 +259,8 @@ bool measured_parse(struct failure *f, const char *path, const char *text, size_
         source_rewind(&s);
         bool ok = formats[i].read(&s);
         bound_means(m);
+        if (ok && !m->of_scheduler && m->nbins == 0) /* counts below one are none */
+            return source_wrong(&s, text, "there are no latencies in it");
         return ok;
     }
     return source_wrong(

@@ -15,6 +15,7 @@ enum { SERIES_MAX = 20000, BOUNDS_MAX = 1024, NAMES_TOLD = 5 };
 
 struct bucket {
     double le, count; /* le in seconds; INFINITY */
+    size_t line;      /* which of the series' */
 };
 
 struct series {
@@ -157,7 +158,8 @@ static bool add_bucket(struct source *s, struct series *h, const struct sample *
         return source_wrong(s, x->name.at, "more than %d buckets", BOUNDS_MAX);
     if (h->nbuckets == h->room)
         h->buckets = x_grow(h->buckets, (h->room = h->room * 2 + 16) * sizeof *h->buckets);
-    h->buckets[h->nbuckets++] = (struct bucket){bound, x->value};
+    h->buckets[h->nbuckets] = (struct bucket){bound, x->value, h->nbuckets};
+    h->nbuckets++;
     return true;
 }
 
@@ -185,7 +187,23 @@ static bool take(struct source *s, struct exposition *e, const struct sample *x)
 static int by_bound(const void *a, const void *b)
 {
     const struct bucket *x = a, *y = b;
-    return (x->le > y->le) - (x->le < y->le);
+    if (x->le != y->le)
+        return x->le < y->le ? -1 : 1;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+/* Sorted, a bucket for each bound: of what is said twice (two scrapes in one file) the last holds, as
+ * for sums. */
+static void order_buckets(struct series *h)
+{
+    size_t used = 0;
+    qsort(h->buckets, h->nbuckets, sizeof *h->buckets, by_bound);
+    for (size_t i = 0; i < h->nbuckets; i++)
+        if (used > 0 && h->buckets[used - 1].le == h->buckets[i].le)
+            h->buckets[used - 1] = h->buckets[i];
+        else
+            h->buckets[used++] = h->buckets[i];
+    h->nbuckets = used;
 }
 
 /* Cumulative counts become counts. */
@@ -194,7 +212,7 @@ static bool sort_buckets(struct source *s, struct series *h)
     double before = 0;
     if (h->nbuckets == 0)
         return true;
-    qsort(h->buckets, h->nbuckets, sizeof *h->buckets, by_bound);
+    order_buckets(h);
     for (size_t i = 0; i < h->nbuckets; i++) {
         double all = h->buckets[i].count;
         if (all < before)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "sim/base/alloc.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,4 +55,18 @@ char *x_strdup(const char *text)
 {
     size_t size = strlen(text) + 1;
     return memcpy(x_malloc(size), text, size);
+}
+
+FILE *x_memstream(char **text, size_t *size)
+{
+    *text = NULL;
+    *size = 0;
+    return checked(open_memstream(text, size));
+}
+
+void x_memstream_close(FILE *f, char **text)
+{
+    bool whole = !ferror(f);
+    if (fclose(f) != 0 || !whole || *text == NULL)
+        x_failed();
 }

@@ -11,6 +11,7 @@
  * Structures are as they were before the call that failed. */
 
 #include <stddef.h>
+#include <stdio.h>
 
 void *x_alloc(size_t size); /* zeros */
 void *x_grow(void *p, size_t size);
@@ -36,6 +37,11 @@ char *x_strdup(const char *text);
 void *x_longer(void *p, size_t was, size_t count, size_t size);
 /* For those that want malloc's shape: cJSON's hooks. */
 void *x_malloc(size_t size);
+
+/* A stream that writes a text of its own into *text (to be freed), which is there when it is closed:
+ * whole, however little memory there was. */
+FILE *x_memstream(char **text, size_t *size);
+void x_memstream_close(FILE *f, char **text);
 
 typedef void x_failed_fn(void *arg);
 /* NULL: the default. */

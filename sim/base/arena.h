@@ -92,6 +92,7 @@ struct checkpoint {
     unsigned char *watched; /* NULL: it is not */
     size_t pages;
     uint64_t *touched;
+    bool refused; /* the system did not open a page that was written to */
 };
 
 int checkpoint_save(struct checkpoint *c, const struct arena *a, struct failure *f);

@@ -140,6 +140,7 @@ bool checkpoint_watch(struct checkpoint *c, const struct arena *a)
         return false;
     }
     c->watched = a->base;
+    c->refused = false;
     c->pages = pages;
     c->touched = touched;
     return true;
@@ -150,7 +151,7 @@ void checkpoint_unwatch(struct checkpoint *c)
     if (c->watched == NULL)
         return;
     if (mprotect(c->watched, c->pages * PAGE, PROT_READ | PROT_WRITE) != 0)
-        throw("checkpoint: the world's pages stay protected");
+        c->refused = true; /* whoever writes to one learns it: checkpoint_touched */
     pages_unmap(c->touched, touched_size(c->pages));
     c->watched = NULL;
     c->touched = NULL;
@@ -170,7 +171,8 @@ bool checkpoint_touched(struct checkpoint *c, const void *addr)
         return true;
     }
     memset(c->touched, 0xff, touched_size(c->pages));
-    return mprotect(c->watched, c->pages * PAGE, PROT_READ | PROT_WRITE) == 0;
+    c->refused = mprotect(c->watched, c->pages * PAGE, PROT_READ | PROT_WRITE) != 0;
+    return !c->refused;
 }
 
 /* The data, which begins at from. */

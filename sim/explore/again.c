@@ -81,7 +81,17 @@ int ex_keep(struct failure *f)
     return 0;
 }
 
-bool ex_start_touched_(const void *addr) { return checkpoint_touched(&kept.copy, addr); }
+bool ex_start_touched_(const void *addr)
+{
+    if (checkpoint_touched(&kept.copy, addr))
+        return true;
+    if (kept.copy.refused) {
+        struct failure f = {0};
+        fail(&f, E_LIMIT, "the system gives no memory for a copy of the world");
+        ex_refuse_(NULL, &f);
+    }
+    return false;
+}
 
 static void put_back(void)
 {

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "sim/base/text.h"
 #include "sim/explore/ex_int.h"
 
 enum { LEFT = 20, CELL_MIN = 34, CELL_MAX = 120 };
@@ -203,7 +204,9 @@ void ex_trace_print(FILE *out, const struct ex_print *p)
 
     if (p->rows_max != 0 && ex.trace_count > p->rows_max)
         first = ex.trace_count - p->rows_max;
-    fprintf(out, "%s: %s\n", world_end_name(ex.why), ex.text);
+    fprintf(out, "%s: ", world_end_name(ex.why));
+    text_put(out, TEXT_LINES, ex.text); /* a panic's is the program's */
+    fputc('\n', out);
     fprintf(out, "memory %s, %" PRIu64 " points, %zu answers, fingerprint %016" PRIx64 "\n",
             mm_kind_name(mm.kind), ex_steps(), ex.ch.count, ex_fingerprint());
     print_head(out, cell);

@@ -625,12 +625,12 @@ struct ex_thread *ex_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg
     }
     struct ex_thread *t = &ex.threads[ex.thread_count];
     struct coro old = t->coro;
-    *t = (struct ex_thread){.coro = old, .id = ex.thread_count++, .fn = fn, .arg = arg};
+    *t = (struct ex_thread){.coro = old, .id = ex.thread_count, .fn = fn, .arg = arg};
     t->wake_at = NEVER;
     t->p = -1;
     t->salt = fp_first((uint64_t)t->id << 8);
-    if (stackpool_start(&ex.stacks, &t->coro, thread_main, t) < 0)
-        throw_at(__FILE__, __LINE__, __func__, "explore: %s", ex.arena.failure.text);
+    (void)stackpool_start(&ex.stacks, &t->coro, thread_main, t); /* or ex_refuse_: no thread then */
+    ex.thread_count++;
     enable(t);
     if (hm != NULL)
         hm->thread = t;
@@ -651,6 +651,24 @@ void ex_leave_(enum world_end why, const char *text)
         longjmp(ex.out, 1);
     ex_switch_out_(on);
     abort(); /* nobody comes back */
+}
+
+static struct failure refused; /* of this run */
+
+void ex_refuse_(void *unused, const struct failure *f)
+{
+    (void)unused;
+    refused = *f;
+    if (!ex.running)
+        throw_at(__FILE__, __LINE__, __func__, "explore: %s", f->text);
+    ex_leave_(END_LIMIT, refused.text);
+}
+
+bool ex_refused(struct failure *f)
+{
+    if (refused.code != E_OK)
+        fail(f, refused.code, "%s", refused.text);
+    return refused.code != E_OK;
 }
 
 /* ---- runs ---- */
@@ -676,6 +694,8 @@ bool ex_take_over_(struct strategy *s)
     mm_reset(memory, ex.o.ctrl, &ex.ch);
     ex.ch.count = 0;
     ex.trace_count = 0;
+    fail_reset(&refused);
+    fail_reset(&ex.arena.failure);
     ex.why = END_DONE;
     ex.text = "";
     ex.finding_kind = 0;

@@ -121,6 +121,8 @@ unsigned verb_bits(enum cost_port port, enum ex_verb verb);
 
 /* Of the last run. */
 enum world_end ex_why(void);
+/* Did the last run end for want of memory? Says so. */
+bool ex_refused(struct failure *f);
 const char *ex_text(void); /* what was thrown, found or crossed; "" if nothing */
 int ex_finding_kind(void);
 /* The same as the other hosts say it. */

@@ -79,6 +79,33 @@ static bool opts_ok(struct failure *f, const struct ex_opts *o)
     return true;
 }
 
+/* May be done twice. */
+static void release_memory(void)
+{
+    arena_release(&ex.arena);
+    free(ex.records);
+    free(ex.ch.log);
+    ex.records = NULL;
+    ex.ch.log = NULL;
+}
+
+enum { COMMIT_FIRST = 4 << 20 };
+
+static void nothing_to_do(void *unused) { (void)unused; }
+
+/* What a world is built of while nobody can leave it: some memory and the first stack. */
+static bool first_of_all(struct failure *f)
+{
+    struct coro c = {0};
+    size_t size = ex.arena.limit < COMMIT_FIRST ? ex.arena.limit : COMMIT_FIRST;
+    if (arena_commit(&ex.arena, size, f) != 0)
+        return false;
+    if (stackpool_start(&ex.stacks, &c, nothing_to_do, NULL) < 0)
+        return fail(f, E_LIMIT, "%s", ex.arena.failure.text), false;
+    stackpool_end(&ex.stacks, &c);
+    return true;
+}
+
 bool ex_init(struct failure *f, const struct ex_opts *o)
 {
     if (!opts_ok(f, o))
@@ -97,17 +124,17 @@ bool ex_init(struct failure *f, const struct ex_opts *o)
     if (ex.ch.log == NULL)
         return fail(f, E_LIMIT, "explore: no memory for %zu answers", ex.ch.log_max), false;
     if (o->sink != NULL && (ex.records = malloc(EVENT_BATCH_COUNT * sizeof *ex.records)) == NULL) {
-        free(ex.ch.log);
+        release_memory();
         return fail(f, E_LIMIT, "explore: no memory for records"), false;
     }
     size_t stack = o->stack_size != 0 ? o->stack_size : STACK_SIZE_DEFAULT;
     size_t memory = o->memory_max != 0 ? o->memory_max : (size_t)1 << 30;
     if (arena_init(&ex.arena, memory, stackpool_space(stack, EX_THREADS_MAX), f) < 0 ||
-        stackpool_init(&ex.stacks, &ex.arena, stack, EX_THREADS_MAX, f) < 0) {
-        free(ex.records);
-        free(ex.ch.log);
+        stackpool_init(&ex.stacks, &ex.arena, stack, EX_THREADS_MAX, f) < 0 || !first_of_all(f)) {
+        release_memory();
         return false;
     }
+    arena_on_fail(&ex.arena, ex_refuse_, NULL);
     ex.arena_mark = ex.arena.used;
     ex_hot.base = (uintptr_t)ex.arena.base;
     ex_hot.size = ex.arena.reserved;
@@ -135,11 +162,7 @@ void ex_free(void)
     ex_end_threads_(0);
     ex_faults_release_();
     throw_set_reporter(NULL, NULL);
-    arena_release(&ex.arena);
-    free(ex.records);
-    free(ex.ch.log);
-    ex.records = NULL;
-    ex.ch.log = NULL;
+    release_memory();
 }
 
 enum { CLEAR_BY_HAND = 256 * 1024, PAGE = 4096 };

@@ -185,6 +185,16 @@ class Refusals(Case):
         self.refused('{"latencies": {"50th": "x"}}', "1:24")
         self.refused("Latencies [min, 50, max] 1ms, 2ms\n", "1:34")
 
+    def test_buckets_of_less_than_one_are_none(self):
+        self.refused("Bucket  #\n[1ms, 2ms]  0.9  90%\n", "1:1")
+
+    def test_of_two_scrapes_in_a_file_the_last_counts(self):
+        scrape = ('a_seconds_bucket{le="0.1"} %d\na_seconds_bucket{le="+Inf"} %d\n'
+                  "a_seconds_sum %g\na_seconds_count %d\n")
+        text = (scrape % (10, 10, 0.5, 10) + scrape % (50, 100, 30, 100)).encode()
+        once = (scrape % (50, 100, 30, 100)).encode()
+        self.assertEqual(self.fit("-", text=text), self.fit("-", text=once))
+
     def test_numbers_beyond_any_measurement(self):
         got = self.fit("prom-large.txt") # sums of its products are infinite less infinite
         self.assertEqual((got["count"], got["mean_ns"]), (9, 1e15))

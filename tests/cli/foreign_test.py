@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.dom.minidom
 
 GMPSIM = os.path.abspath(sys.argv.pop(1))
 ESC, BEL, CSI, RLO = "\x1b[31;1mred", "\a", "\u009b31m", "\u202e"
@@ -40,6 +41,14 @@ class Case(unittest.TestCase):
         self.write("long.json", scenario(LONG))
         self.write("bad.json", scenario(HOSTILE))
         self.write("prints.json", scenario("prints", prints="a" + HOSTILE))
+
+    def panics(self):
+        """Says what the program says, and leaves a schedule."""
+        name = "a`id` b'; $(id) \\ --x"
+        self.write("panics.json", {"name": name, "why": "w", "procs": 2,
+                                   "main": [{"panic": "%s\n::add-mask::y" % HOSTILE}]})
+        self.raw("explore", "panics.json", "--runs", "2", "--schedule", "p.schedule", status=(1,))
+        return name
 
     def path(self, name):
         return os.path.join(self.folder.name, name)
@@ -88,7 +97,15 @@ class Case(unittest.TestCase):
             self.assertNotIn(c, text, repr(text))
 
     def test_nothing_steers_a_terminal(self):
-        for args in (["run", "bad.json"], ["run", "bad.json", "--runs", "2"],
+        self.panics()
+        os.mkdir(self.path("corpus"))
+        os.link(self.path("p.schedule"), self.path("corpus/x%s.schedule" % ESC))
+        for args in (["explore", "panics.json", "--runs", "2"], ["replay", "p.schedule"],
+                     ["explore", "panics.json", "--runs", "2", "--corpus", "corpus"],
+                     ["explore", "panics.json", "--runs", "2", "--github"],
+                     ["replay", "p.schedule", "--explain"], ["replay", "p.schedule", "--trace-ops"],
+                     ["shrink", "p.schedule"], ["scenarios", "check", "panics.json"],
+                     ["run", "bad.json"], ["run", "bad.json", "--runs", "2"],
                      ["run", "prints.json"], ["run", "prints.json", "--prints"],
                      ["run", "bad.json", "--explain", HOSTILE], ["run", "bad.json", "--json"],
                      ["whatif", "bad.json", "--runs", "2"], ["inspect", "bad.json", "--at", "9us"],
@@ -131,6 +148,39 @@ class Case(unittest.TestCase):
             again = subprocess.run(["bash", "-c", line.replace("gmpsim", shlex.quote(GMPSIM), 1)],
                                    cwd=self.folder.name, stdout=subprocess.PIPE, check=True).stdout
             self.assertEqual(again.decode(), out)
+
+    def test_the_line_that_replays_is_one_command(self):
+        self.panics()
+        out, _, _ = self.raw("explore", "panics.json", "--runs", "2", status=(1,))
+        last = out.decode().strip().split("\n")[-1]
+        self.assertTrue(last.startswith("repeat: gmpsim replay "), last)
+        words = shlex.split(last[len("repeat: "):])
+        self.assertEqual(len(words), 3, words)
+        self.assertRegex(words[2], r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")
+        self.raw(*words[1:], status=(1,))
+        out, _, _ = self.raw("explore", "panics.json", "--runs", "2", "--schedule", "-it's $(id)",
+                             status=(1,))
+        again = subprocess.run(["bash", "-c", out.decode().strip().split("\n")[-1][len("repeat: "):]
+                                .replace("gmpsim", shlex.quote(GMPSIM), 1)],
+                               cwd=self.folder.name, stdout=subprocess.PIPE, check=False)
+        self.assertEqual(again.returncode, 1)
+
+    def test_a_program_gives_no_commands_to_a_workflow(self):
+        self.panics()
+        out, _, _ = self.raw("explore", "panics.json", "--runs", "2", "--github", "--junit", "j.xml",
+                             "--summary", "s.md", status=(1,))
+        lines = out.decode().split("\n")
+        self.assertRegex(lines[0], r"^::stop-commands::[0-9a-f]{32}$")
+        end = "::%s::" % lines[0].split("::")[2]
+        at = lines.index(end)
+        self.assertIn("::add-mask::y", lines[:at])
+        self.assertTrue(all(line.startswith("::error file=panics.json,line=") or not line
+                            for line in lines[at + 1:]), lines[at:])
+        again, _, _ = self.raw("explore", "panics.json", "--runs", "2", "--github", status=(1,))
+        self.assertNotEqual(again.decode().split("\n")[0], lines[0])
+        xml.dom.minidom.parse(self.path("j.xml"))
+        with open(self.path("s.md"), encoding="utf-8") as f:
+            self.assert_steers_nothing(f.read())
 
     def test_columns_are_columns(self):
         def wide(line):

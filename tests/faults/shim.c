@@ -6,9 +6,13 @@
  *     GMPSIM_FAULT=malloc:17+     ... and all that follow
  *     GMPSIM_FAULT_COUNT=FILE     nothing fails; FILE gets a line "kind count" per kind at the end
  *
+ *     GMPSIM_FAULT=size:17        no file gets larger than 17 bytes (EFBIG)
+ *
  * Kinds: malloc (malloc, calloc, realloc), map (mmap, mprotect), process (fork, clone through
- * pthread_create, posix_spawn), write (write, pwrite), sync (fsync, fdatasync), open (open, fopen).
+ * pthread_create, posix_spawn), write (write, pwrite), sync (fsync, fdatasync), open (open, fopen);
+ * size counts what the largest file got. What the C library writes for a FILE is size's alone.
  * Children are left in peace: what a pipe's other end does is another program's concern. */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +24,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum kind { MALLOC, MAP, PROCESS, WRITE, SYNC, OPEN, KINDS };
-static const char *const names[KINDS] = {"malloc", "map", "process", "write", "sync", "open"};
+enum kind { MALLOC, MAP, PROCESS, WRITE, SYNC, OPEN, SIZE, KINDS };
+static const char *const names[KINDS] = {"malloc", "map",  "process", "write",
+                                         "sync",   "open", "size"};
 static atomic_ulong calls[KINDS];
 static enum kind failing = KINDS;
 static unsigned long failing_at;
@@ -47,13 +54,37 @@ __attribute__((constructor)) static void begin(void)
             failing = (enum kind)k;
         }
     }
+    if (failing == SIZE)
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){failing_at, failing_at});
     for (int k = 0; k < KINDS; k++)
         atomic_store(&calls[k], 0);
     unsetenv("LD_PRELOAD");
 }
 
+/* Of all files below the folder. */
+static unsigned long largest(const char *folder)
+{
+    unsigned long most = 0;
+    struct stat st;
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        if (e->d_name[0] == '.' || lstat(path, &st) != 0)
+            continue;
+        unsigned long size = S_ISDIR(st.st_mode)   ? largest(path)
+                             : S_ISREG(st.st_mode) ? (unsigned long)st.st_size
+                                                   : 0;
+        most = size > most ? size : most;
+    }
+    if (d != NULL)
+        closedir(d);
+    return most;
+}
+
 __attribute__((destructor)) static void end(void)
 {
+    atomic_store(&calls[SIZE], largest("."));
     FILE *f = count_file != NULL ? fopen(count_file, "w") : NULL;
     for (int k = 0; f != NULL && k < KINDS; k++)
         fprintf(f, "%s %lu\n", names[k], atomic_load(&calls[k]));
