@@ -67,7 +67,7 @@ void opts_want(const struct command *v, int argc, int first, int min, int max);
 _Noreturn void cli_die(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Prints f and ends with its exit status. */
 _Noreturn void cli_fail(const struct failure *f);
-/* What was recorded does not repeat, which is the simulator's fault, or there is no memory for it. */
+/* What was recorded does not repeat: the simulator's fault, or there is no memory for it. */
 _Noreturn void cli_die_of(const struct failure *f, const char *what);
 bool parse_time(const char *text, int64_t *ns);
 bool parse_int(const char *text, int64_t *value);

@@ -8,6 +8,7 @@
 
 #include "cli/out.h"
 #include "replay/trace.h"
+#include "sim/base/text.h"
 
 enum { HEAD = 64 };
 
@@ -105,7 +106,8 @@ static void print_text(const struct retrace_args *a, const struct agreement *g,
 {
     const struct recording *r = a->rp.rec;
     printf("%s: Go 1.%d, GOMAXPROCS %d, %s, %" PRIu32 " goroutines, %" PRIu32 " waits\n",
-           a->m.scenario->name, r->version, r->procs, time_text(r->length), r->ngs, r->nwaits);
+           text_line(a->m.scenario->name), r->version, r->procs, time_text(r->length), r->ngs,
+           r->nwaits);
     for (int i = 0; i < r->nnotes; i++)
         printf("note: %s\n", r->notes[i]);
     print_found(&a->rp);

@@ -327,7 +327,8 @@ static void write_all(struct imp *t)
 {
     char name[300], quoted[320];
     int release = t->o->release > 0 ? t->o->release : t->r->version;
-    text_in(quoted, sizeof quoted, TEXT_JSON, t->o->name);
+    text_in(name, sizeof name, TEXT_LINE, t->o->name); /* a file's, and those may have anything */
+    text_in(quoted, sizeof quoted, TEXT_JSON, name);
     fprintf(t->text, "{\n\"name\": %s,\n", quoted);
     snprintf(name, sizeof name, "\"go1.%d\"", release);
     fprintf(t->text, "\"why\": \"made of a recorded trace\",\n\"profile\": %s,\n", name);

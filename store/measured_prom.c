@@ -192,7 +192,7 @@ static int by_bound(const void *a, const void *b)
     return (x->line > y->line) - (x->line < y->line);
 }
 
-/* Sorted, a bucket for each bound: of what is said twice (two scrapes in one file) the last holds, as
+/* Sorted, a bucket for each bound: of what is said twice (two scrapes in a file) the last holds, as
  * for sums. */
 static void order_buckets(struct series *h)
 {

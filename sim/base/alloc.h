@@ -38,8 +38,8 @@ void *x_longer(void *p, size_t was, size_t count, size_t size);
 /* For those that want malloc's shape: cJSON's hooks. */
 void *x_malloc(size_t size);
 
-/* A stream that writes a text of its own into *text (to be freed), which is there when it is closed:
- * whole, however little memory there was. */
+/* A stream that writes a text of its own into *text (to be freed), which is there and whole when it
+ * is closed. */
 FILE *x_memstream(char **text, size_t *size);
 void x_memstream_close(FILE *f, char **text);
 

@@ -10,6 +10,7 @@ import json
 import os
 import pty
 import shlex
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -167,8 +168,8 @@ class Case(unittest.TestCase):
 
     def test_a_program_gives_no_commands_to_a_workflow(self):
         self.panics()
-        out, _, _ = self.raw("explore", "panics.json", "--runs", "2", "--github", "--junit", "j.xml",
-                             "--summary", "s.md", status=(1,))
+        out, _, _ = self.raw("explore", "panics.json", "--runs", "2", "--github", "--junit",
+                             "j.xml", "--summary", "s.md", status=(1,))
         lines = out.decode().split("\n")
         self.assertRegex(lines[0], r"^::stop-commands::[0-9a-f]{32}$")
         end = "::%s::" % lines[0].split("::")[2]
@@ -181,6 +182,18 @@ class Case(unittest.TestCase):
         xml.dom.minidom.parse(self.path("j.xml"))
         with open(self.path("s.md"), encoding="utf-8") as f:
             self.assert_steers_nothing(f.read())
+
+    def test_a_trace_s_file_name_is_a_name(self):
+        recorded = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "replay",
+                                "recorded", "deep-go26.trace.zst")
+        for name in ("d%s\nx.trace" % ESC, "\u202e'`$(id)`.trace", "-x.trace"):
+            shutil.copy(recorded, self.path(name))
+            self.text("trace", "import", "--out", "i.json", "--", name)
+            self.raw("run", "i.json", "--until", "1ms")
+            for args in (["replay", "--", name], ["trace", "info", "--", name],
+                         ["explore", "--runs", "2", "--schedule", "s", "--", name]):
+                with self.subTest(args):
+                    self.assert_steers_nothing(self.on_terminal(*args))
 
     def test_columns_are_columns(self):
         def wide(line):
