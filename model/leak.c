@@ -445,8 +445,9 @@ static bool leak_is_suspect(const struct leaks *l, const struct g *gp, uint32_t 
 static int32_t leaks_trace(struct leaks *l)
 {
     leaks_reset(l);
+    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink)
+        gp->check_seen = false; /* of all, before a scan finds one */
     for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink) {
-        gp->check_seen = false;
         uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
         if (status != Gdead && status != Gdeadextra && !leak_is_suspect(l, gp, status)) {
             gp->check_seen = true;
