@@ -170,7 +170,7 @@ TEST_CASE(Reach, OfACollectionThatLooks)
 /* ---- handles ---- */
 
 /* What somebody who sleeps may do with the only channel that the waiter can be woken by: c, which
- * main has made and forgets. */
+ * a function of main has made that is over. */
 static const struct way handles[] = {
     {"nobody", "", "", 1},
     {"a register", "{'go': 'h', 'args': ['c']},", "{'sleep': '1h'}, {'send': 'k', 'value': 1}", 0},
@@ -203,13 +203,13 @@ static struct scenario *load_handle(const struct way *w, bool first, const char 
         "");
     put(text, sizeof text, w->h, "");
     put(text, sizeof text,
-        "]}}, 'main': [{'make': 'c', 'as': 'chan'}, {'if': '1 == 2', 'then': [{'call': 'h',"
+        "]}, 'begin': [{'make': 'c', 'as': 'chan'}, {'if': '1 == 2', 'then': [{'call': 'h',"
         " 'args': ['c']}, {'call': 'nap'}, {'call': 'reads'}, {'call': 'opens'},"
         " {'call': 'tell', 'args': ['c']}]},",
         "");
     put(text, sizeof text, first ? w->main : waits, "");
     put(text, sizeof text, first ? waits : w->main, "");
-    put(text, sizeof text, "{'make': 'c', 'as': 'chan'}, {'sleep': '1ms'}", "");
+    put(text, sizeof text, "{'cpu': '1us'}]}, 'main': [{'call': 'begin'}, {'sleep': '1ms'}", "");
     put(text, sizeof text, last, "");
     put(text, sizeof text, "]}", "");
     return loaded(text);

@@ -96,7 +96,10 @@ static void hog(int64_t ns) { as_op(&a, OP_CPU, CPU_normal, NOREG, 0, -1, ns); }
 static void everything(int release)
 {
     as_init(&a);
-    int wg = as_object(&a, OBJ_WAITGROUP, 0), never = as_object(&a, OBJ_CHAN, 0);
+    int wg = as_object(&a, OBJ_WAITGROUP, 0);
+    for (int i = 0; i < 50; i++) /* numbers that stand in registers are no handle of never then */
+        as_object(&a, OBJ_MUTEX, 0);
+    int never = as_object(&a, OBJ_CHAN, 0);
     int deep = as_func(&a, "deep", 0, 60);
     as_plain(&a, OP_GOSCHED);
     as_ret(&a);
@@ -104,6 +107,8 @@ static void everything(int release)
     as_op(&a, OP_YIELD, 1, NOREG, 0, 0, 0);
     as_ret(&a);
     int back = as_func(&a, "back", 0, 2);
+    as_ret(&a);
+    as_func(&a, "end", 0, 2); /* where a callback that is over stands, and what comes next there */
     as_ret(&a);
     int lost = as_func(&a, "lost", 0, 2);
     as_recv(&a, never, 0);
