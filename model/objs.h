@@ -24,6 +24,13 @@ static inline const struct insn *cur_insn_in(const struct g *gp, struct insn *ro
 }
 /* Valid to the end of the block that asks. */
 #define cur_insn(gp) cur_insn_in(gp, &(struct insn){0})
+/* Where a G is, for people: the instruction that it is in or did last; of a function that it has
+ * not begun, the first. */
+static inline uint32_t shown_pc(const struct program *p, const struct g *gp)
+{
+    return gp->pc != p->funcs[gp->func].entry ? gp->pc - 1 : gp->pc;
+}
+
 /* The registers of all frames. */
 static inline int64_t *g_stack(const struct g *gp)
 {

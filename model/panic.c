@@ -145,7 +145,7 @@ static void crash_goroutine(struct crash *c, const struct g *gp, const char *sta
     if (p->lines == NULL)
         return;
     crash_text(c, " (line ");
-    crash_int(c, p->lines[gp->pc > 0 ? gp->pc - 1 : 0]);
+    crash_int(c, p->lines[shown_pc(p, gp)]);
     crash_text(c, ")");
 }
 

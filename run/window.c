@@ -262,13 +262,12 @@ static struct run_g_kind kind_of(const struct program *p, const struct g *gp)
     bool waits = status == Gwaiting || status == Gleaked,
          known = gp->func >= 0 && (uint32_t)gp->func < p->nfuncs;
     const char *func = isSystemGoroutine(gp) || !known ? "" : p->funcs[gp->func].name;
-    uint32_t pc = gp->pc != 0 ? gp->pc - 1 : 0; /* of the instruction in progress */
     return (struct run_g_kind){
         .func = func,
         .group = group_name(p, gp, func),
         .status = gstatus_name(status),
         .reason = waits ? reasons[gp->waitreason] : "",
-        .line = p->lines != NULL && !isSystemGoroutine(gp) && pc < p->ncode ? p->lines[pc] : 0,
+        .line = p->lines != NULL && func[0] != 0 ? p->lines[shown_pc(p, gp)] : 0,
         .blocked = waits && known && !gp->has_ext_wake && gp->waitreason != waitReasonSleep,
         .stranded = gp->stranded,
     };

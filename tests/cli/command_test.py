@@ -681,6 +681,26 @@ class Run(Case):
         out, _ = self.run_it("run", self.library("everyday/mutex-convoy"))
         self.assertIn(" lock m, line 16, until worker ended it", out)
 
+    def test_who_has_not_begun_is_at_the_first_line(self):
+        with open(self.path("begun.json"), "w", encoding="utf-8") as f:
+            f.write("""{"name": "begun", "why": "test", "procs": 1, "objects": {"m": "mutex"},
+                "funcs": {"f": [
+                    {"sleep": "1ms"},
+                    {"cpu": "1us"}
+                ]},
+                "main": [
+                    {"go": "f"},
+                    {"cpu": "10ms", "kind": "nopreempt"},
+                    {"unlock": "m"}
+                ]}""")
+        out, _ = self.run_it("run", "begun.json", "--profile", "go1.25", status=1)
+        self.assertRegex(out, r"goroutine \d+ \[runnable\]:\nmain.f \(line 3\)")
+        out, _ = self.run_it("run", "begun.json", "--until", "1ms", status=None)
+        self.assertRegex(out, r"g1 +main +running +8 ")
+        self.assertRegex(out, r"g7 +f +runnable +3 ")
+        out, _ = self.run_it("inspect", "begun.json", "--at", "1ms")
+        self.assertRegex(out, r"g7 +runnable +f in f line 3\n")
+
     def test_operations_and_records_are_listed_in_the_order_of_time(self):
         _, err = self.run_it("run", self.library("everyday/worker-pool"), "--trace-ops", "--until",
                              "1ms", status=None)
