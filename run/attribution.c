@@ -34,8 +34,9 @@ const char *const span_part_names[SP_COUNT] = {[SP_RUNNING] = "running",
 
 enum { CLOCK_THROTTLED, CLOCK_NOCPU, CLOCK_ASSIST, P_CLOCKS };
 /* The clocks of the world come behind those of a P: how long it was stopped, and how long nobody
- * ran because all Ps that would were throttled. */
-enum { CLOCK_STOPPED = P_CLOCKS, CLOCK_FROZEN, CLOCKS };
+ * ran because all Ps that would were throttled; and that of its M, which has no P in some system
+ * calls. */
+enum { CLOCK_STOPPED = P_CLOCKS, CLOCK_FROZEN, CLOCK_M, CLOCKS };
 
 /* How long a P was throttled, without a CPU, helping the collector: up to its last transition. */
 struct p_clock {
@@ -47,24 +48,28 @@ struct p_clock {
 struct track {
     uint32_t id;
     uint16_t p; /* that it runs on, or in whose queue it was put: moves are told only to some */
+    uint16_t m;
     uint64_t parts[SP_COUNT]; /* ps */
     uint64_t taken[SP_COUNT]; /* the parts when it last woke or ended a span: took up new work */
     uint64_t taken_at, since; /* ps; since: up to when the parts are known */
     uint64_t clocks[CLOCKS];  /* its P's and the stops', at that time */
-    struct span_blame blames[BLAMES_MAX];
-    int nblames; /* since its last span began */
+    struct blames {
+        struct span_blame of[BLAMES_MAX];
+        int count;
+    } blames; /* since it last woke without an open span */
+    uint32_t open;
 };
 
 struct span_mark {
     uint64_t parts[SP_COUNT];
-    uint64_t at; /* ps: when its beginning was said, which may be after it */
+    uint64_t before[2]; /* ps: of the time before the parts begin, SP_BEFORE and SP_THROTTLED */
+    struct blames blames;
 };
 
 struct span_class {
     uint64_t count;
     uint64_t parts[SP_COUNT];
-    struct span_blame blames[BLAMES_MAX];
-    int nblames;
+    struct blames blames;
 };
 
 struct span_classes {
@@ -83,22 +88,31 @@ static int class_of(uint64_t ns)
 /* ---- who is to blame ---- */
 
 /* Few are kept; the least of them makes room. */
-static void blame(struct span_blame *list, int *count, const struct span_blame *b)
+static struct span_blame *blame_like(struct blames *list, const struct span_blame *b)
 {
-    int least = 0;
-    for (int i = 0; i < *count; i++) {
-        struct span_blame *is = &list[i];
-        if (is->part == b->part && is->group == b->group && is->pc == b->pc) {
-            is->ps += b->ps;
-            return;
-        }
-        if (is->ps < list[least].ps)
-            least = i;
+    for (int i = 0; i < list->count; i++) {
+        struct span_blame *is = &list->of[i];
+        if (is->part == b->part && is->group == b->group && is->pc == b->pc)
+            return is;
     }
-    if (*count < BLAMES_MAX)
-        list[(*count)++] = *b;
-    else if (list[least].ps < b->ps)
-        list[least] = *b;
+    return NULL;
+}
+
+static void blame(struct blames *list, const struct span_blame *b)
+{
+    struct span_blame *is = blame_like(list, b);
+    int least = 0;
+    if (is != NULL) {
+        is->ps += b->ps;
+        return;
+    }
+    for (int i = 0; i < list->count; i++)
+        if (list->of[i].ps < list->of[least].ps)
+            least = i;
+    if (list->count < BLAMES_MAX)
+        list->of[list->count++] = *b;
+    else if (list->of[least].ps < b->ps)
+        list->of[least] = *b;
 }
 
 /* ---- clocks ---- */
@@ -132,13 +146,47 @@ static uint64_t clock_now(const struct world_clock *c, uint64_t time)
     return c->sum + (c->goes ? time - c->since : 0);
 }
 
-/* Counts a P in (+1) or out (-1) of those that are throttled, or of those that go on. */
+/* How long it was frozen up to `time`, which may lie back. */
+static uint64_t frozen_until(const struct attribution *a, uint64_t time)
+{
+    const struct world_clock *c = &a->frozen;
+    if (c->goes && time >= c->since)
+        return clock_now(c, time);
+    uint64_t kept = a->nfreezes < FREEZES ? a->nfreezes : FREEZES, low = a->nfreezes - kept;
+    for (uint64_t high = a->nfreezes; low < high;) { /* the first that ends after `time` */
+        uint64_t mid = low + (high - low) / 2;
+        if (a->freezes[mid % FREEZES].to > time)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    if (low == a->nfreezes)
+        return c->sum;
+    const struct freeze *f = &a->freezes[low % FREEZES];
+    uint64_t rest = f->to - (f->from > time ? f->from : time);
+    return f->sum - rest;
+}
+
+static void freeze(struct attribution *a, bool goes, uint64_t time)
+{
+    struct world_clock *c = &a->frozen;
+    if (goes == c->goes)
+        return;
+    uint64_t from = c->since;
+    clock_goes(c, goes, time);
+    if (!goes && time > from)
+        a->freezes[a->nfreezes++ % FREEZES] = (struct freeze){from, time, c->sum};
+}
+
+/* Counts a P in (+1) or out (-1) of those that are throttled, or of those that go on. A thread that
+ * sleeps with its P does not; one in a system call wakes nobody. */
 static void count_p(struct attribution *a, const struct p_now *p, int delta)
 {
-    enum p_class c = p_class_of(p);
-    if (c == PC_THROTTLED)
+    if (p->doing <= PD_IDLE)
+        return;
+    if (p_class_of(p) == PC_THROTTLED)
         a->nthrottled += delta;
-    else if (c != PC_IDLE && c != PC_COUNT && c != PC_SYSCALL)
+    else if (p->cpu != CPU_SLEEPS && p->doing != PD_SYSCALL)
         a->ngoing += delta;
 }
 
@@ -159,7 +207,7 @@ static void p_changes(void *arg, uint16_t id, const struct p_now *now, const str
     if (next != NULL && a->t->cpus > 0) {
         count_p(a, now, -1);
         count_p(a, next, 1);
-        clock_goes(&a->frozen, a->nthrottled > 0 && a->ngoing == 0, time);
+        freeze(a, a->nthrottled > 0 && a->ngoing == 0, time);
     }
     if (which < P_CLOCKS)
         clock_of(a, id)->of[which] += time - now->since;
@@ -167,8 +215,9 @@ static void p_changes(void *arg, uint16_t id, const struct p_now *now, const str
         ran_last(a, clock_of(a, id), now->g);
 }
 
-/* The clocks of this P and of the stops, now. */
-static void read_clocks(struct attribution *a, uint16_t id, uint64_t time, uint64_t clocks[CLOCKS])
+/* The clocks of this P, of the stops and of this M, now. */
+static void read_clocks(struct attribution *a, uint16_t id, uint16_t m, uint64_t time,
+                        uint64_t clocks[CLOCKS])
 {
     const struct p_now *p = tr_find_p(a->t, id);
     int which = p != NULL ? clock_for(p) : P_CLOCKS;
@@ -176,8 +225,21 @@ static void read_clocks(struct attribution *a, uint16_t id, uint64_t time, uint6
         clocks[i] = id < a->nps ? a->ps[id].of[i] : 0;
     if (which < P_CLOCKS && time > p->since)
         clocks[which] += time - p->since;
+    clocks[CLOCK_M] = m < a->nms ? clock_now(&a->ms[m], time) : 0;
     clocks[CLOCK_STOPPED] = clock_now(&a->stopped, time);
     clocks[CLOCK_FROZEN] = clock_now(&a->frozen, time);
+}
+
+static void m_throttled(void *arg, uint16_t m, bool on, uint64_t time)
+{
+    struct attribution *a = arg;
+    if (m >= a->nms) {
+        size_t n = (size_t)m + 16;
+        a->ms = x_grow(a->ms, n * sizeof *a->ms);
+        memset(a->ms + a->nms, 0, (n - a->nms) * sizeof *a->ms);
+        a->nms = n;
+    }
+    clock_goes(&a->ms[m], on, time);
 }
 
 static void world(void *arg, enum tr_world what, uint64_t time)
@@ -226,8 +288,8 @@ static void of_its_p(struct track *k, enum span_part part, const uint64_t went[C
                      uint64_t *left)
 {
     take_part(k, SP_STOP, went[CLOCK_STOPPED], left);
-    bool queue = part == SP_QUEUE && went[CLOCK_FROZEN] > went[CLOCK_THROTTLED];
-    take_part(k, SP_THROTTLED, went[queue ? CLOCK_FROZEN : CLOCK_THROTTLED], left);
+    bool all = part != SP_RUNNING && went[CLOCK_FROZEN] > went[CLOCK_THROTTLED];
+    take_part(k, SP_THROTTLED, went[all ? CLOCK_FROZEN : CLOCK_THROTTLED], left);
     take_part(k, SP_NOCPU, went[CLOCK_NOCPU], left);
     if (part == SP_RUNNING)
         take_part(k, SP_ASSIST, went[CLOCK_ASSIST], left);
@@ -243,7 +305,20 @@ static void blame_for(struct attribution *a, struct track *k, enum span_part par
         b.group = p->last_group; /* it ran there just before */
     else if (p == NULL && by != NULL)
         b.group = by->group;
-    blame(k->blames, &k->nblames, &b);
+    blame(&k->blames, &b);
+}
+
+/* How much of a wait was throttling: nobody ran who could have ended it. */
+static uint64_t frozen_wait(const struct attribution *a, enum span_part part, const struct track *k,
+                            const struct g_now *next, const uint64_t went[CLOCKS], uint64_t time)
+{
+    uint64_t due = next != NULL ? a->t->due : 0;
+    if (part == SP_LOCK || part == SP_CHANNEL || part == SP_GROUP || part == SP_ASSIST ||
+        part == SP_STOP)
+        return went[CLOCK_FROZEN];
+    if ((part != SP_TIMER && part != SP_NETWORK) || due == 0 || due >= time)
+        return 0;
+    return frozen_until(a, time) - frozen_until(a, due > k->since ? due : k->since);
 }
 
 /* Brings the parts of the goroutine's time up to `time`: it was `is` since the last call. */
@@ -252,19 +327,44 @@ static void settle(struct attribution *a, struct track *k, const struct g_now *i
 {
     enum span_part part = part_of(a->t, is);
     uint64_t left = time - k->since, clocks[CLOCKS], went[CLOCKS], any = 0;
-    k->since = time;
-    read_clocks(a, k->p, time, clocks);
+    read_clocks(a, k->p, k->m, time, clocks);
     for (int i = 0; i < CLOCKS; i++) {
         any |= went[i] = clocks[i] - k->clocks[i];
         k->clocks[i] = clocks[i];
     }
-    if (any != 0 && (part == SP_QUEUE || part == SP_RUNNING))
+    if (any == 0)
+        ; /* nothing lay over it */
+    else if (part == SP_QUEUE || part == SP_RUNNING)
         of_its_p(k, part, went, &left);
-    else if (part == SP_LOCK || part == SP_CHANNEL || part == SP_GROUP)
-        take_part(k, SP_THROTTLED, went[CLOCK_FROZEN], &left); /* nobody ran to end it */
+    else if (part == SP_SYSCALL)
+        take_part(k, SP_THROTTLED, went[CLOCK_M], &left);
+    else
+        take_part(k, SP_THROTTLED, frozen_wait(a, part, k, next, went, time), &left);
+    k->since = time;
     k->parts[part] += left;
     if (part != SP_RUNNING && left > 0)
         blame_for(a, k, part, is, next, left);
+}
+
+static struct track *track_made(struct attribution *a, uint32_t id, struct tr_g *g,
+                                const struct g_now *is, uint64_t time)
+{
+    struct track *k = *slot(g) = x_alloc(sizeof *k);
+    k->id = id;
+    k->taken_at = k->since = time;
+    k->p = is->p;
+    k->m = is->m;
+    read_clocks(a, k->p, k->m, time, k->clocks);
+    return k;
+}
+
+/* New work begins here for it: what came before is not of that. */
+static void takes_up(struct track *k, uint64_t time)
+{
+    memcpy(k->taken, k->parts, sizeof k->taken);
+    k->taken_at = time;
+    if (k->open == 0)
+        k->blames.count = 0;
 }
 
 static void g_changes(void *arg, uint32_t id, struct tr_g *g, const struct g_now *next,
@@ -272,17 +372,18 @@ static void g_changes(void *arg, uint32_t id, struct tr_g *g, const struct g_now
 {
     struct attribution *a = arg;
     struct track *k = *slot(g);
-    (void)id;
+    if (k == NULL && next != NULL && g->now.state == GS_NOTEXIST && g->group < a->nearly &&
+        a->early[g->group])
+        k = track_made(a, id, g, next, time);
     if (k == NULL || next == NULL)
         return;
     settle(a, k, &g->now, next, time);
-    if (g->now.state == GS_WAITING) {
-        memcpy(k->taken, k->parts, sizeof k->taken);
-        k->taken_at = time;
-    }
-    if (next->p != k->p) { /* else they are read */
+    if (g->now.state == GS_WAITING)
+        takes_up(k, time);
+    if (next->p != k->p || next->m != k->m) { /* else they are read */
         k->p = next->p;
-        read_clocks(a, k->p, time, k->clocks);
+        k->m = next->m;
+        read_clocks(a, k->p, k->m, time, k->clocks);
     }
     if (next->state == GS_NOTEXIST) {
         free(k);
@@ -290,19 +391,29 @@ static void g_changes(void *arg, uint32_t id, struct tr_g *g, const struct g_now
     }
 }
 
+static void follow_group(struct attribution *a, uint32_t group)
+{
+    if (group >= a->nearly) {
+        size_t n = (size_t)group + 1;
+        a->early = x_grow(a->early, n * sizeof *a->early);
+        memset(a->early + a->nearly, 0, (n - a->nearly) * sizeof *a->early);
+        a->nearly = n;
+    }
+    a->early[group] = true;
+}
+
 static struct track *track_of(struct attribution *a, uint32_t id, struct tr_g *g, uint64_t time)
 {
-    struct track **k = slot(g);
-    if (*k != NULL) {
-        settle(a, *k, &g->now, NULL, time);
-        return *k;
+    struct track *k = *slot(g);
+    if (k != NULL) {
+        settle(a, k, &g->now, NULL, time);
+        return k;
     }
-    *k = x_alloc(sizeof **k);
-    (*k)->id = id;
-    (*k)->taken_at = (*k)->since = time;
-    (*k)->p = g->now.state == GS_RUNNABLE ? TR_NONE : g->now.p;
-    read_clocks(a, (*k)->p, time, (*k)->clocks);
-    return *k;
+    follow_group(a, g->group);
+    struct g_now is = g->now;
+    if (is.state == GS_RUNNABLE)
+        is.p = TR_NONE;
+    return track_made(a, id, g, &is, time);
 }
 
 /* ---- spans ---- */
@@ -319,13 +430,34 @@ static void span_begins(void *arg, const struct tr_span *s, uint64_t time)
     struct attribution *a = arg;
     struct tr_g *g = tr_find_g(a->t, s->g);
     struct span_mark *m = mark_of(a, s);
-    m->at = time;
-    memset(m->parts, 0, sizeof m->parts);
-    if (g == NULL)
-        return;
-    struct track *k = track_of(a, s->g, g, time);
-    k->nblames = 0;
-    memcpy(m->parts, k->parts, sizeof m->parts);
+    memset(m, 0, sizeof *m);
+    uint64_t from = time; /* of the parts */
+    if (g != NULL) {
+        struct track *k = track_of(a, s->g, g, time);
+        bool taken = s->began < time && k->taken_at >= s->began;
+        memcpy(m->parts, taken ? k->taken : k->parts, sizeof m->parts);
+        if (taken)
+            from = k->taken_at;
+        if (!taken || k->open > 0)
+            m->blames = k->blames;
+        k->open++;
+    }
+    uint64_t frozen = frozen_until(a, from) - frozen_until(a, s->began);
+    m->before[1] = frozen < from - s->began ? frozen : from - s->began;
+    m->before[0] = from - s->began - m->before[1];
+}
+
+/* What of the goroutine's waits is of the span that this is the mark of. */
+static void add_blames(struct span_class *to, const struct track *k, const struct span_mark *m)
+{
+    struct blames before = m->blames;
+    for (int i = 0; i < k->blames.count; i++) {
+        struct span_blame b = k->blames.of[i];
+        const struct span_blame *old = blame_like(&before, &b);
+        b.ps -= old != NULL && old->ps < b.ps ? old->ps : old != NULL ? b.ps : 0;
+        if (b.ps > 0)
+            blame(&to->blames, &b);
+    }
 }
 
 /* What of a span that another goroutine began is known: since `by` took it up. */
@@ -339,7 +471,7 @@ static void handed_over(const struct tr_span *s, const struct track *k, uint64_t
 }
 
 static void add(struct attribution *a, const struct tr_span *s, const uint64_t parts[SP_COUNT],
-                const struct track *k, uint64_t time)
+                const struct track *k, const struct span_mark *m, uint64_t time)
 {
     int c = class_of(time / PS_PER_NS - s->began / PS_PER_NS); /* as its latency is counted */
     if (s->began < a->from_ps)
@@ -350,8 +482,16 @@ static void add(struct attribution *a, const struct tr_span *s, const uint64_t p
     (*of)->count++;
     for (int p = 0; p < SP_COUNT; p++)
         (*of)->parts[p] += parts[p];
-    for (int i = 0; k != NULL && i < k->nblames; i++)
-        blame((*of)->blames, &(*of)->nblames, &k->blames[i]);
+    if (k != NULL)
+        add_blames(*of, k, m);
+}
+
+static void no_longer_open(const struct attribution *a, uint32_t id)
+{
+    struct tr_g *g = tr_find_g(a->t, id);
+    struct track *k = g != NULL ? *slot(g) : NULL;
+    if (k != NULL && k->open > 0)
+        k->open--;
 }
 
 static void span_ends(void *arg, const struct tr_span *s, uint32_t by, uint64_t time, bool open)
@@ -363,21 +503,26 @@ static void span_ends(void *arg, const struct tr_span *s, uint32_t by, uint64_t 
         return;
     if (g == NULL) {
         parts[SP_OTHER] = time - s->began;
-        add(a, s, parts, NULL, time);
+        add(a, s, parts, NULL, NULL, time);
         return;
     }
     struct track *k = track_of(a, by, g, time);
+    static const struct span_mark none;
     const struct span_mark *m = mark_of(a, s);
     if (by == s->g) {
         for (int p = 0; p < SP_COUNT; p++)
             parts[p] = k->parts[p] - m->parts[p];
-        parts[SP_BEFORE] += m->at - s->began;
+        parts[SP_BEFORE] += m->before[0];
+        parts[SP_THROTTLED] += m->before[1];
+        add(a, s, parts, k, m, time);
     } else {
         handed_over(s, k, parts, time);
+        add(a, s, parts, k, &none, time);
+        no_longer_open(a, s->g);
     }
-    add(a, s, parts, k, time);
-    memcpy(k->taken, k->parts, sizeof k->taken);
-    k->taken_at = time;
+    if (by == s->g && k->open > 0)
+        k->open--;
+    takes_up(k, time);
 }
 
 /* ---- life ---- */
@@ -401,7 +546,8 @@ void attribution_init(struct attribution *a, struct transitions *t, uint64_t war
                                              .p = p_changes,
                                              .span_begins = span_begins,
                                              .span_ends = span_ends,
-                                             .world = world});
+                                             .world = world,
+                                             .m_throttled = m_throttled});
 }
 
 static void add_class(struct run_attribution *out, const struct span_class *c, bool slow)
@@ -424,13 +570,13 @@ static int by_length(const void *x, const void *y)
                           : (a->group > b->group) - (a->group < b->group);
 }
 
-static void name_blames(const struct attribution *a, struct span_blame *list, int count,
+static void name_blames(const struct attribution *a, struct blames *list,
                         struct run_attribution *out)
 {
     const struct naming *n = a->t->names;
-    qsort(list, (size_t)count, sizeof *list, by_length);
-    for (int i = 0; i < count; i++) {
-        const struct span_blame *b = &list[i];
+    qsort(list->of, (size_t)list->count, sizeof *list->of, by_length);
+    for (int i = 0; i < list->count; i++) {
+        const struct span_blame *b = &list->of[i];
         out->blames[out->nblames++] = (struct run_blame){
             .part = (enum span_part)b->part,
             .who = b->group != NOBODY ? n->group(n->of, b->group) : NULL,
@@ -445,18 +591,18 @@ void attribution_of(const struct attribution *a, size_t span, int64_t p99_ns,
                     struct run_attribution *out)
 {
     uint64_t p99 = (uint64_t)p99_ns;
-    int from = class_of(p99 - p99 / HIST_FINE_SUB), count = 0; /* it may be the end of a bin */
-    struct span_blame blames[BLAMES_MAX];
+    int from = class_of(p99 - p99 / HIST_FINE_SUB); /* it may be the end of a bin */
+    struct blames blames = {.count = 0};
     memset(out, 0, sizeof *out);
     for (int c = 0; span < a->nspans && c < CLASSES; c++) {
         const struct span_class *of = a->spans[span].of[c];
         if (of == NULL)
             continue;
         add_class(out, of, c >= from);
-        for (int i = 0; c >= from && i < of->nblames; i++)
-            blame(blames, &count, &of->blames[i]);
+        for (int i = 0; c >= from && i < of->blames.count; i++)
+            blame(&blames, &of->blames.of[i]);
     }
-    name_blames(a, blames, count, out);
+    name_blames(a, &blames, out);
 }
 
 void attribution_fill(const struct attribution *a, struct run_span *spans, size_t count)
@@ -477,6 +623,8 @@ void attribution_release(struct attribution *a)
     }
     free(a->spans);
     free(a->marks);
+    free(a->early);
+    free(a->ms);
     free(a->ps);
     memset(a, 0, sizeof *a);
 }

@@ -8,7 +8,13 @@
  * A span's share is the difference of two states of its goroutine's track. Where another goroutine
  * ends a span than began it, its time is that of the one that ended it, from when that took it up
  * (it last woke, or ended another span); what was before is SP_HANDED: it lay in a channel or a
- * queue between them. The parts of a span add up to its length, to the picosecond.
+ * queue between them. The parts of a span add up to its length, to the picosecond. What a span's
+ * `since` put before its first statement is of its goroutine from when that was made or woken; what
+ * was before that is SP_BEFORE.
+ *
+ * Nobody can be woken while all threads that would run are throttled, so that much of a wait is
+ * throttling: of one for somebody else (a lock, a channel), and of one for something that was there
+ * already (a timer that was due, a descriptor that was ready, a request that had come).
  *
  * Which spans are slow is known when all are over, so sums are kept per class of length (64 for
  * each power of two), and the classes from the one with the 99th percentile up are the slow ones.
@@ -17,6 +23,8 @@
 #include "run/result.h"
 #include "run/transitions.h"
 
+enum { FREEZES = 1024 };
+
 struct attribution {
     const struct transitions *t;
     struct p_clock *ps; /* by P */
@@ -24,8 +32,16 @@ struct attribution {
     struct world_clock {
         uint64_t sum, since; /* ps */
         bool goes;
-    } stopped, frozen;       /* the world was; all Ps that would run were throttled */
-    int nthrottled, ngoing;  /* Ps */
+    } stopped, frozen, *ms; /* the world was; some P was throttled and no other had a CPU */
+    size_t nms;             /* ms: of an M, how long its CPU was throttled */
+    int nthrottled, ngoing; /* Ps */
+    /* The latest times in which it was frozen, a ring: what lies back is asked for, too. */
+    struct freeze {
+        uint64_t from, to, sum; /* ps; sum: up to `to` */
+    } freezes[FREEZES];
+    uint64_t nfreezes;
+    bool *early; /* by group: its goroutines begin spans, so they are followed from their birth */
+    size_t nearly;
     uint64_t from_ps;        /* spans that began before it do not count */
     struct span_mark *marks; /* by place in t->open */
     size_t nmarks;

@@ -5,8 +5,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "run/change.h"
+#include "sim/base/alloc.h"
 #include "sim/base/event_get.h"
 
 _Static_assert(TR_NONE == EVENT_NO_P, "as in records, of an M and of a P");
@@ -114,10 +116,70 @@ static void g_leaves_syscall(struct transitions *t, const struct event_rec *r)
         put_runnable(t, r, place, EVENT_NO_G);
 }
 
+/* ---- what was there before anybody looked ---- */
+
+static void timer_fired(struct transitions *t, const struct event_rec *r)
+{
+    int64_t when = get_timer_fire(r).when_ns;
+    if (r->m == TR_NONE)
+        return;
+    if (r->m >= t->nfired) {
+        size_t n = (size_t)r->m + 16;
+        t->fired = x_grow(t->fired, n * sizeof *t->fired);
+        memset(t->fired + t->nfired, 0, (n - t->nfired) * sizeof *t->fired);
+        t->nfired = n;
+    }
+    t->fired[r->m] = when > 0 ? (uint64_t)when * PS : 0;
+}
+
+static void seen_late(struct transitions *t, const struct event_rec *r)
+{
+    struct got_netpoll_late x = get_netpoll_late(r);
+    X_ROOM(t->late, t->nlate, t->late_room, 16);
+    t->late[t->nlate++] = (struct tr_late){.since = (uint64_t)x.since_ns * PS, .fd = x.fd};
+}
+
+/* Who waited for the descriptor is made runnable by a record of its own. */
+static void fd_ready(struct transitions *t, const struct event_rec *r)
+{
+    int32_t fd = get_netpoll_ready(r).fd;
+    uint32_t i = 0;
+    while (i < t->nlate && t->late[i].fd != fd)
+        i++;
+    if (i == t->nlate)
+        return;
+    t->late[i].g = r->g;
+    if (r->g == EVENT_NO_G)
+        t->late[i] = t->late[--t->nlate];
+}
+
+static uint64_t due_of_fd(struct transitions *t, uint32_t g)
+{
+    for (uint32_t i = 0; i < t->nlate; i++)
+        if (t->late[i].g == g) {
+            uint64_t due = t->late[i].since;
+            t->late[i] = t->late[--t->nlate];
+            return due;
+        }
+    return 0;
+}
+
+static uint64_t due_of(struct transitions *t, const struct event_rec *r)
+{
+    const struct tr_g *g = tr_find_g(t, r->g);
+    if (g == NULL || g->now.state != GS_WAITING)
+        return 0;
+    if (tr_kind(t, g->now.reason) == WK_TIMER)
+        return r->m < t->nfired ? t->fired[r->m] : 0;
+    return t->nlate > 0 ? due_of_fd(t, r->g) : 0;
+}
+
 static void g_ready(struct transitions *t, const struct event_rec *r)
 {
     struct got_g_ready x = get_g_ready(r);
+    t->due = due_of(t, r);
     put_runnable(t, r, x.place, x.by.id);
+    t->due = 0;
 }
 
 static void g_preempted(struct transitions *t, const struct event_rec *r)
@@ -225,7 +287,7 @@ static void m_off_cpu(struct transitions *t, const struct event_rec *r)
 
 static void throttled(struct transitions *t, const struct event_rec *r, int delta, enum p_cpu cpu)
 {
-    put_throttled(t, r->time, delta);
+    put_throttled(t, r->time, delta, r->m);
     m_has(t, r, cpu);
 }
 
@@ -303,6 +365,9 @@ static void feed(struct transitions *t, const struct event_rec *r)
     case EV_M_SPIN_END: m_spun(t, r); break;
     case EV_M_EXIT: m_does(t, r, MD_NOTEXIST); break;
     case EV_NETPOLL_BLOCK: m_does(t, r, MD_POLLS); break;
+    case EV_NETPOLL_LATE: seen_late(t, r); break;
+    case EV_NETPOLL_READY: fd_ready(t, r); break;
+    case EV_TIMER_FIRE: timer_fired(t, r); break;
 
     case EV_HOST_WAIT: m_has(t, r, CPU_WAITS); break;
     case EV_HOST_ON_CPU: m_on_cpu(t, r); break;

@@ -110,6 +110,8 @@ void transitions_release(struct transitions *t)
     map_release(&t->spans);
     free(t->ps);
     free(t->ms);
+    free(t->late);
+    free(t->fired);
     free(t->open);
     free(t->reasons);
     free(t->kinds);
@@ -241,9 +243,11 @@ void put_procs(struct transitions *t, uint64_t time, uint32_t procs)
     }
 }
 
-void put_throttled(struct transitions *t, uint64_t time, int delta)
+void put_throttled(struct transitions *t, uint64_t time, int delta, uint16_t m)
 {
     time = in_order(t, time);
+    if (m != TR_NONE)
+        TELL(t, m_throttled, m, delta > 0, time);
     t->throttled += delta;
     for (size_t i = 0; i < t->nps; i++) {
         struct p_now same = t->ps[i];

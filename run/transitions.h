@@ -158,6 +158,8 @@ struct listener {
     /* by: the goroutine that ended it; 0 and open: nobody has. */
     void (*span_ends)(void *arg, const struct tr_span *s, uint32_t by, uint64_t time, bool open);
     void (*world)(void *arg, enum tr_world what, uint64_t time);
+    /* The CPU of a thread, that runs there, is throttled, or no longer. */
+    void (*m_throttled)(void *arg, uint16_t m, bool on, uint64_t time);
     /* The program says something on this P, NULL: nothing more; something is now so much. */
     void (*mark)(void *arg, uint16_t p, const char *name, const char *text, uint64_t time);
     void (*metric)(void *arg, const char *name, int64_t value, uint64_t time);
@@ -193,7 +195,18 @@ struct transitions {
     uint32_t procs;      /* 0: nobody has said */
     uint64_t time;       /* of the latest put */
     uint64_t span_since; /* of the next span, ps; 0: when it is said */
-    uint64_t end_g;      /* transitions_end_some: the next goroutine */
+    /* For a listener that hears of a goroutine that can run again: what it waited for was there
+     * then, ps, and nobody looked; 0: it is not known. */
+    uint64_t due;
+    struct tr_late {    /* descriptors that were ready, and whose goroutines are woken next */
+        uint64_t since; /* ps */
+        int32_t fd;
+        uint32_t g; /* 0: not known yet */
+    } * late;
+    uint32_t nlate, late_room;
+    uint64_t *fired; /* by M: when the timer that went off there last was due, ps */
+    size_t nfired;
+    uint64_t end_g; /* transitions_end_some: the next goroutine */
     const char **reasons;
     uint8_t *kinds;
     uint32_t nreasons;
@@ -236,8 +249,8 @@ void put_span_end(struct transitions *t, uint64_t time, uint32_t span, int64_t k
 void put_world(struct transitions *t, uint64_t time, enum tr_world what);
 void put_mark(struct transitions *t, uint64_t time, uint16_t p, const char *name, const char *text);
 void put_metric(struct transitions *t, uint64_t time, const char *name, int64_t value);
-/* A CPU of the host is throttled (+1), or no longer (-1). */
-void put_throttled(struct transitions *t, uint64_t time, int delta);
+/* A CPU of the host is throttled (+1), or no longer (-1), and with it the M on it. */
+void put_throttled(struct transitions *t, uint64_t time, int delta, uint16_t m);
 
 /* NULL: not known. */
 static inline struct tr_g *tr_find_g(const struct transitions *t, uint32_t id)

@@ -254,7 +254,7 @@ static struct event_rec *mix_settled(const struct event_log *l, struct fingerpri
 {
     struct event_rec *end = settled_end(l, until);
 
-    if (!l->moves && mix_in_order(l, fp, end))
+    if (!l->moves && !l->unmixed && mix_in_order(l, fp, end))
         return end;
     sort(l->begin, l->next);
     end = settled_end(l, until);

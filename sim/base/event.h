@@ -167,6 +167,7 @@ struct event_log {
     size_t previous;           /* how many the last batch had: they are still there to look at */
     event_settled_fn *settled; /* NULL: everything is, records come in order */
     bool moves;                /* the sink wants those that are made for listeners only */
+    bool unmixed;              /* some of them are made, moves or others */
     event_sink_fn *sink;       /* NULL: records off */
     void *sink_arg;
 };

@@ -150,6 +150,12 @@ void vm_record_unthrottled_(const struct vm_thread *t, uint64_t at, uint64_t ps)
     ev_throttle_off(ps / 1000, (uint16_t)t->cpu);
 }
 
+void vm_record_late_(const struct vm_thread *t, uint64_t at, uint64_t since, uint32_t fd)
+{
+    record_of(t, at);
+    ev_netpoll_late((int64_t)(since / 1000), (int32_t)fd);
+}
+
 static void record_off(const struct vm_thread *t, uint64_t at, enum ev_off why)
 {
     record_of(t, at);

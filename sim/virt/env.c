@@ -48,6 +48,7 @@ static void fds_room(uint32_t fd)
     uint32_t count = f->count ? f->count : 32;
     uint8_t *mode;
     int32_t *next;
+    uint64_t *since;
 
     if (fd < f->count)
         return;
@@ -55,12 +56,15 @@ static void fds_room(uint32_t fd)
         count *= 2;
     mode = arena_array(&vm_w_.arena, uint8_t, count);
     next = arena_array(&vm_w_.arena, int32_t, count);
+    since = arena_array(&vm_w_.arena, uint64_t, count);
     if (f->count) {
         memcpy(mode, f->mode, f->count * sizeof *mode);
         memcpy(next, f->next, f->count * sizeof *next);
+        memcpy(since, f->since, f->count * sizeof *since);
     }
     f->mode = mode;
     f->next = next;
+    f->since = since;
     f->count = count;
 }
 
@@ -90,9 +94,19 @@ void vm_env_ready_(int32_t fd, uint32_t mode)
         else
             f->head = fd;
         f->tail = fd;
+        f->since[fd] = vm_hot.now;
     }
     f->mode[fd] = (uint8_t)(f->mode[fd] | mode);
     wake_poller();
+}
+
+/* For who asks what a request waited for: under a quota it is there while nobody may run. */
+static void tell_late(int32_t fd)
+{
+    uint64_t since = f->since[fd];
+
+    if (vm_log_.unmixed && vm_hot.now > since && vm_hot.now - since >= VM_LATE_PS)
+        vm_record_late_(vm_cur_(), vm_hot.now, since, (uint32_t)fd);
 }
 
 static int32_t take_ready(struct poll_event *ev, int32_t cap, bool blocking)
@@ -109,6 +123,7 @@ static int32_t take_ready(struct poll_event *ev, int32_t cap, bool blocking)
         ev[n] = (struct poll_event){.fd = fd, .mode = f->mode[fd]};
         f->mode[fd] = 0;
         f->head = f->next[fd];
+        tell_late(fd);
     }
     if (f->head < 0)
         f->tail = -1;

@@ -8,6 +8,7 @@
 #define VM_CPUS_MAX          1024       /* with a CPU scheduler; `dedicated` has one per thread */
 #define VM_NCPU_DEDICATED    8          /* what host_ncpu says then, unless told otherwise */
 #define VM_FDS_MAX           (1u << 20) /* descriptors that env_ready may name */
+#define VM_LATE_PS           (UINT64_C(100) * 1000000) /* so long a descriptor is ready unseen */
 #define VM_TIME_MAX_PS       (UINT64_C(200) * 86400 * 1000000000000u) /* 200 days */
 #define VM_MEMORY_DEFAULT    (UINT64_C(8) << 30)
 #define VM_MEMORY_MAX        (UINT64_C(1) << 40)

@@ -128,9 +128,10 @@ struct vm_bandwidth {
 };
 
 struct vm_fds {
-    uint8_t *mode;  /* ready and not yet polled */
-    int32_t *next;  /* ready list, in the order of readiness; -1 ends it */
-    uint32_t count; /* fds that the arrays have room for */
+    uint8_t *mode;   /* ready and not yet polled */
+    int32_t *next;   /* ready list, in the order of readiness; -1 ends it */
+    uint64_t *since; /* ready so, ps */
+    uint32_t count;  /* fds that the arrays have room for */
     int32_t head, tail;
     bool brk; /* the break descriptor is readable */
     struct vm_thread *pollers, *pollers_tail;
@@ -284,6 +285,8 @@ void vm_cpu_slice_(uint32_t cpu, uint64_t at);
 void vm_cpu_charge_(struct vm_thread *t, uint64_t at);
 void vm_record_throttled_(const struct vm_thread *t, uint64_t at, uint64_t period);
 void vm_record_unthrottled_(const struct vm_thread *t, uint64_t at, uint64_t ps);
+/* t sees only at `at` that a descriptor has been ready since then. */
+void vm_record_late_(const struct vm_thread *t, uint64_t at, uint64_t since, uint32_t fd);
 uint64_t vm_tick_up_(uint64_t at);
 
 /* quota.c: all of it only when vm_w_.bw.on; what is under way when a quota ends, ends by itself */

@@ -168,6 +168,7 @@ static void init_parts(const struct vm_opts *o)
         event_log_sink(&vm_log_, o->sink, o->sink_arg,
                        o->records_batch ? o->records_batch : EVENT_BATCH_COUNT);
     vm_log_.moves = o->records_moves;
+    vm_log_.unmixed = o->quota_us > 0 || o->nquota_changes > 0;
     eventq_init(&w->queue, &w->arena);
     w->next_ev = VM_NEVER;
     rng_init(&w->seeds, o->seed, RNG_SCHED, 0);

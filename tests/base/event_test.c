@@ -191,10 +191,10 @@ static uint64_t fingerprint_of(int run_ahead, uint32_t batch, struct heard *h)
     event_log_init(&event_log_, &arena, settled_before);
     event_log_sink(&event_log_, hear, h, batch);
     for (uint64_t at = 0; at < EACH; at += (uint64_t)run_ahead)
-        for (uint16_t m = 0; m < MS; m++)
+        for (uint32_t m = 0; m < MS; m++)
             for (; done[m] < at + (uint64_t)run_ahead && done[m] < EACH; done[m]++) {
                 settled_at = at * 10;
-                put_at(&event_log_, done[m] * 10 + m % 2, m, done[m]);
+                put_at(&event_log_, done[m] * 10 + m % 2, (uint16_t)m, done[m]);
             }
     event_log_end(&event_log_, UINT64_MAX - 1);
     return event_log_fingerprint(&event_log_);
@@ -228,6 +228,11 @@ TEST_CASE(Event, WhatIsForListenersIsNotInTheFingerprint)
     CHECK_EQ(event_log_fingerprint(l), fp);
     event_log_flush(l);
     CHECK_EQ(s.records, 11);
+    l = begin(&s, 100);
+    l->unmixed = true;
+    emit(l, 10);
+    event_emit(l, EV_NETPOLL_LATE, 10, 0, EVENT_NO_G, 0, 0, 0);
+    CHECK_EQ(event_log_fingerprint(l), fp);
     arena_release(&arena);
 }
 

@@ -47,6 +47,10 @@ OWN = [
         {"go": [{"lock_os_thread": True}, {"cpu": "1ms"}, {"syscall": "5ms"}]},
         {"go": [{"loop": 3, "do": [{"cpu": "30ms", "kind": "tight"}, {"gosched": True}]}],
          "count": 3}, {"syscall": "40us"}, {"go": [], "count": 600}, {"sleep": "200ms"}]},
+    {"name": "late", "procs": 1, "host": {"cpus": 1, "quota": 0.2, "period": "100ms"},
+     "objects": {"conn": {"fd": {"every": "3ms", "end": "250ms"}}},
+     "main": [{"loop": 40, "do": [{"read": "conn", "into": "n"},
+                                   {"syscall": "2ms", "kind": "short"}]}]},
 ]
 
 
@@ -300,6 +304,11 @@ def polled(w, r):
     w.want(r, 0 <= r["fd"] < 1000 and r["mode"] != "none", "fd, mode")
 
 
+def seen_late(w, r):
+    w.want(r, 0 <= r["fd"] < 100, "fd")
+    w.want(r, r["time_ns"] - r["since_ns"] >= 100000, "it was seen at once")
+
+
 def blocks(w, r):
     w.want(r, r["at_most_ns"] >= -1, "at_most_ns")
 
@@ -441,6 +450,7 @@ CHECKS = {
     "assert_fail": (failed, "text"),
     "panic": (panicked, "value kind"),
     "g_move": (moved, "to_p place"),
+    "netpoll_late": (seen_late, "since_ns fd"),
 }
 
 

@@ -4,16 +4,16 @@
 #include "harness.h"
 #include "run/attribution.h"
 
-enum { NS = 1000 };
+enum { NS = 1000, BEHIND_LOCK = 1 }; /* who parks is behind the instruction it waits in */
 
 static const char *const groups[] = {"other", "worker"};
 static const char *const spans[] = {"request"};
 static const struct func funcs[] = {{.name = "main"}, {.name = "work"}};
 static const struct object_decl objects[] = {{.name = "mu", .kind = OBJ_MUTEX}};
-static const struct insn code[] = {{.op = OP_LOCK}};
-static const uint32_t lines[] = {14};
+static const struct insn code[] = {{.op = OP_LOCK}, {.op = OP_NOP}};
+static const uint32_t lines[] = {14, 15};
 static const struct program program = {.code = code,
-                                       .ncode = 1,
+                                       .ncode = 2,
                                        .lines = lines,
                                        .objects = objects,
                                        .nobjects = 1,
@@ -92,7 +92,7 @@ TEST_CASE(Attribution, EachStateOfItsGoroutineIsAPart)
     at(100, 0);
     ev_span_begin(g1, 7, 0);
     at(130, 0);
-    ev_g_park(g1, 1, EV_wait_SyncMutexLock); /* in instruction 0 */
+    ev_g_park(g1, BEHIND_LOCK, EV_wait_SyncMutexLock);
     at(190, 1);
     ev_g_ready(g1, g2, EV_place_ring);
     at(240, 1);
@@ -159,7 +159,7 @@ TEST_CASE(Attribution, ALockWhoseHolderIsThrottledIsThrottling)
     begin(2);
     at(10, 0);
     ev_span_begin(g1, 7, 0);
-    ev_g_park(g1, 0, EV_wait_SyncMutexLock);
+    ev_g_park(g1, BEHIND_LOCK, EV_wait_SyncMutexLock);
     ev_p_stop();
     at(40, 1);
     ev_throttle_on(0, 0);
@@ -226,4 +226,172 @@ TEST_CASE(Attribution, WhatWasBeforeItsFirstStatementIsKnown)
     end(80);
     CHECK_EQ(part(SP_BEFORE), 50);
     CHECK_EQ(part(SP_RUNNING), 30);
+}
+
+/* Nobody runs from 40 to 90: whatever was due then is late for want of quota, and what came before
+ * is not. */
+static void nobody_runs(void)
+{
+    at(40, 1);
+    ev_throttle_on(0, 0);
+    at(90, 1);
+    ev_throttle_off(50, 0);
+    ev_host_on_cpu(0, 0);
+}
+
+TEST_CASE(Attribution, ATimerThatIsLateForWantOfQuotaIsThrottling)
+{
+    begin(2);
+    at(10, 0);
+    ev_span_begin(g1, 7, 0);
+    ev_g_park(g1, EVENT_NO_PC, EV_wait_Sleep);
+    ev_p_stop();
+    nobody_runs();
+    at(110, 1);
+    ev_timer_fire(60, 0);
+    ev_g_ready(g1, nobody, EV_place_ring);
+    ev_g_exit(g2);
+    ev_g_start(g1, 0, false);
+    ev_span_end(g1, 7, 0);
+    end(100);
+    CHECK_EQ(part(SP_THROTTLED), 30);
+    CHECK_EQ(part(SP_TIMER), 70);
+}
+
+TEST_CASE(Attribution, ADescriptorThatNobodyLookedAtIsThrottling)
+{
+    begin(2);
+    at(10, 0);
+    ev_span_begin(g1, 7, 0);
+    ev_g_park(g1, EVENT_NO_PC, EV_wait_IOWait);
+    ev_p_stop();
+    nobody_runs();
+    at(110, 1);
+    ev_netpoll_late(30, 4);
+    ev_netpoll_late(50, 5);
+    ev_netpoll_ready(g1, 5, EV_ready_read);
+    ev_g_ready(g1, nobody, EV_place_ring);
+    ev_g_exit(g2);
+    ev_g_start(g1, 0, false);
+    ev_span_end(g1, 7, 0);
+    end(100);
+    CHECK_EQ(part(SP_THROTTLED), 40);
+    CHECK_EQ(part(SP_NETWORK), 60);
+}
+
+/* ... the same without a quota: it was nobody's fault but the network's. */
+TEST_CASE(Attribution, WithoutAQuotaALateLookIsNotThrottling)
+{
+    begin(0);
+    at(10, 0);
+    ev_span_begin(g1, 7, 0);
+    ev_g_park(g1, EVENT_NO_PC, EV_wait_IOWait);
+    at(110, 1);
+    ev_netpoll_late(50, 5);
+    ev_netpoll_ready(g1, 5, EV_ready_read);
+    ev_g_ready(g1, nobody, EV_place_ring);
+    ev_g_exit(g2);
+    ev_g_start(g1, 0, false);
+    ev_span_end(g1, 7, 0);
+    end(100);
+    CHECK_EQ(part(SP_NETWORK), 100);
+}
+
+/* It came at 20 and was read at 120: g1 was woken at 95 and queued, nobody ran from 40 to 90. */
+TEST_CASE(Attribution, WhatWasBeforeIsTakenApart)
+{
+    begin(2);
+    at(5, 0);
+    ev_span_begin(g1, 1, 0); /* from now on it is known what it does */
+    ev_span_end(g1, 1, 0);
+    at(10, 0);
+    ev_g_park(g1, EVENT_NO_PC, EV_wait_IOWait);
+    ev_p_stop();
+    nobody_runs();
+    at(95, 1);
+    ev_g_ready(g1, nobody, EV_place_ring);
+    at(115, 1);
+    ev_g_exit(g2);
+    ev_g_start(g1, 20, false);
+    at(120, 1);
+    ev_span_since(g1, 20);
+    ev_span_begin(g1, 7, 0);
+    at(130, 1);
+    ev_span_end(g1, 7, 0);
+    end(110);
+    CHECK_EQ(part(SP_BEFORE), 20 + 5);
+    CHECK_EQ(part(SP_THROTTLED), 50);
+    CHECK_EQ(part(SP_QUEUE), 20);
+    CHECK_EQ(part(SP_RUNNING), 5 + 10);
+    CHECK_EQ(went.blames[0].part, SP_QUEUE);
+    CHECK_STR(went.blames[0].who, "other");
+}
+
+/* A goroutine per request: the second one's birth is known, and so what it did before its span. */
+TEST_CASE(Attribution, AGoroutineIsFollowedFromItsBirth)
+{
+    static const ev_g g3 = {3};
+    begin(0);
+    at(5, 0);
+    ev_span_begin(g1, 1, 0);
+    ev_span_end(g1, 1, 0);
+    at(30, 1);
+    ev_g_create(g3, 1, 1, g2, EV_born_program, EV_place_ring);
+    ev_g_exit(g1);
+    at(60, 0);
+    ev_g_start(g3, 30, false);
+    ev_span_since(g3, 20);
+    ev_span_begin(g3, 7, 0);
+    at(70, 0);
+    ev_span_end(g3, 7, 0);
+    end(50);
+    CHECK_EQ(part(SP_BEFORE), 10);
+    CHECK_EQ(part(SP_QUEUE), 30);
+    CHECK_EQ(part(SP_RUNNING), 10);
+}
+
+/* Its thread is throttled in a system call, where it has no P. */
+TEST_CASE(Attribution, AThrottledThreadInASystemCallIsThrottling)
+{
+    begin(2);
+    at(10, 0);
+    ev_span_begin(g1, 7, 0);
+    ev_g_syscall_enter(g1, false);
+    at(20, EVENT_NO_P);
+    cur_m = 0;
+    ev_throttle_on(0, 0);
+    at(60, EVENT_NO_P);
+    cur_m = 0;
+    ev_throttle_off(40, 0);
+    at(70, 0);
+    ev_g_syscall_exit(g1, 60, EV_place_none);
+    ev_span_end(g1, 7, 0);
+    end(60);
+    CHECK_EQ(part(SP_THROTTLED), 40);
+    CHECK_EQ(part(SP_SYSCALL), 20);
+}
+
+/* The waits of the outer span are those before the inner one, too; the inner one has its own. */
+TEST_CASE(Attribution, SpansInsideOfOthersHaveTheirOwnWaits)
+{
+    begin(0);
+    at(10, 0);
+    ev_span_begin(g1, 7, 0);
+    ev_g_park(g1, BEHIND_LOCK, EV_wait_SyncMutexLock);
+    at(50, 1);
+    ev_g_ready(g1, g2, EV_place_ring);
+    at(50, 0);
+    ev_g_start(g1, 0, false);
+    ev_span_begin(g1, 8, 0);
+    ev_g_park(g1, BEHIND_LOCK, EV_wait_SyncMutexLock);
+    at(55, 1);
+    ev_g_ready(g1, g2, EV_place_ring);
+    at(55, 0);
+    ev_g_start(g1, 0, false);
+    ev_span_end(g1, 8, 0);
+    at(60, 0);
+    ev_span_end(g1, 7, 0);
+    end(50);
+    CHECK_EQ(went.nblames, 1);
+    CHECK_EQ(went.blames[0].ps, 45 * NS);
 }
