@@ -66,7 +66,20 @@ static void walk_each(struct library *l, const char *list)
     free(copy);
 }
 
-/* "PREFIX/bin/gmpsim" has its library in PREFIX/share/gmpsim/scenarios, wherever PREFIX is. */
+/* So many folders above; false: there are none. */
+static bool go_up(char *path, int levels)
+{
+    for (; levels > 0; levels--) {
+        char *slash = strrchr(path, '/');
+        if (slash == NULL)
+            return false;
+        *slash = 0;
+    }
+    return true;
+}
+
+/* "PREFIX/bin/gmpsim" has its library in PREFIX/share/gmpsim/scenarios, wherever PREFIX is; one
+ * that was built and not installed, "TREE/build/demo/bin/gmpsim", in TREE/scenarios. */
 static void walk_own(struct library *l)
 {
     char exe[PATH_LEN], folder[PATH_LEN + 32];
@@ -74,14 +87,15 @@ static void walk_own(struct library *l)
     if (n <= 0)
         return;
     exe[n] = 0;
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(exe, '/');
-        if (slash == NULL)
-            return;
-        *slash = 0;
-    }
+    if (!go_up(exe, 2))
+        return;
     snprintf(folder, sizeof folder, "%s/share/gmpsim/scenarios", exe);
     walk(l, folder, 0);
+    if (l->count > 0 || !go_up(exe, 2))
+        return;
+    snprintf(folder, sizeof folder, "%s/scenarios/schema.json", exe);
+    if (exists(folder) && go_up(folder, 1))
+        walk(l, folder, 0);
 }
 
 static void collect_library(struct library *l)

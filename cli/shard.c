@@ -22,11 +22,13 @@ static bool from_environment(struct shard *s)
     } pairs[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                  {"PMI_RANK", "PMI_SIZE"},
                  {"SLURM_PROCID", "SLURM_NTASKS"}};
-    int64_t first = 0;
+    int64_t first = 0, step = 1;
     if (env_number("SLURM_ARRAY_TASK_ID", &s->index) &&
         env_number("SLURM_ARRAY_TASK_COUNT", &s->count)) {
         if (env_number("SLURM_ARRAY_TASK_MIN", &first))
             s->index -= first;
+        if (env_number("SLURM_ARRAY_TASK_STEP", &step) && step > 1) /* --array=1-15:2 */
+            s->index /= step;
         return true;
     }
     /* Kubernetes does not say how many: the Job's completions, put into the environment. */

@@ -69,6 +69,7 @@ static void put_colours(struct plot *p, const struct cells *c, bool wide, const 
             "set palette defined (0 '#a6cfe8', 0.35 '#3f8fc4', 0.7 '#7a3b8f', 1 '#2d0a3a')\n"
             "set cblabel '%s'\nset cbrange [%s:%.6g]\nset cbtics nomirror\n%s",
             what, wide ? "1" : "0", most > 1 ? most : 1, wide ? "set logscale cb\n" : "");
+    plot_counts(p, "cb", most);
 }
 
 static void put_plot(struct plot *p)

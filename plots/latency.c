@@ -97,7 +97,14 @@ static int find_curves(struct plot *p, const struct names *names, struct curve *
 
 /* ---- data ---- */
 
-/* A point (latency, share that is slower); at the maximum the share is that of one request. */
+static void put_point(const struct plot *p, int64_t ns, double slower)
+{
+    if (ns >= 0)
+        fprintf(p->dat, "%" PRId64 " %.6g\n", ns > 0 ? ns : 1, slower);
+}
+
+/* A point (latency, share that is slower); at the maximum the share is that of one request. Of a
+ * value that many had there are the first and the last. */
 static void write_curve(struct plot *p, const struct curve *c)
 {
     p->run = c->run;
@@ -107,13 +114,21 @@ static void write_curve(struct plot *p, const struct curve *c)
         return;
     sqlite3_bind_text(st, 2, c->kind, -1, SQLITE_STATIC);
     sqlite3_bind_text(st, 3, c->name, -1, SQLITE_STATIC);
-    double least = c->count > 0 ? 1.0 / (double)c->count : 1;
+    double least = c->count > 0 ? 1.0 / (double)c->count : 1, last = 1;
+    int64_t at = -1, same = 0;
     plot_block(p);
     while (sqlite3_step(st) == SQLITE_ROW) {
         double slower = 1 - (double)sqlite3_column_int64(st, 0) / PPM;
         int64_t ns = sqlite3_column_int64(st, 1);
-        fprintf(p->dat, "%" PRId64 " %.6g\n", ns > 0 ? ns : 1, slower < least ? least : slower);
+        same = ns == at ? same + 1 : 0;
+        if (same == 0) {
+            put_point(p, at, last);
+            put_point(p, ns, slower < least ? least : slower);
+        }
+        at = ns;
+        last = slower < least ? least : slower;
     }
+    put_point(p, at, last);
     plot_done(p, st);
 }
 
@@ -126,9 +141,10 @@ static void curve_title(struct plot *p, const struct names *names, const struct 
     const char *name = c->name_at < 0 ? "wait in run queues" : text_cut(c->name, NAME_COLUMNS);
     if (p->args->nruns > 1)
         snprintf(run, sizeof run, "%s: ", plot_run_label(p, c->run, label, sizeof label));
-    snprintf(text, sizeof text, "%s%s%s: %" PRId64 ", p99 %s, max %s", run,
-             c->name_at >= 0 && names->lives ? "life of " : "", name, c->count,
-             plot_time(c->p99_ns), plot_time(c->max_ns));
+    bool p99 = c->count >= P99_COUNT;
+    snprintf(text, sizeof text, "%s%s%s: %" PRId64 "%s%s, max %s", run,
+             c->name_at >= 0 && names->lives ? "life of " : "", name, c->count, p99 ? ", p99 " : "",
+             p99 ? plot_time(c->p99_ns) : "", plot_time(c->max_ns));
     plot_quote(text, buf, size);
 }
 

@@ -368,6 +368,19 @@ static void put_attribution(struct page *r)
     fputs(any ? "]}]" : "]", r->to);
 }
 
+static void put_waits(struct page *r)
+{
+    if (!page_has_table(r, "span_waits")) {
+        page_key(r, "waits");
+        fputs("[]", r->to);
+        return;
+    }
+    page_rows(r, "waits",
+              "SELECT name, part, slow_mean_ns, who, object, place FROM span_waits WHERE run = ?1"
+              " AND slow_mean_ns > 0 AND slow_mean_ns < 1000000000000000 ORDER BY rowid"
+              " LIMIT 1000");
+}
+
 static void put_one(struct page *r, int64_t run)
 {
     r->run = run;
@@ -386,6 +399,7 @@ static void put_one(struct page *r, int64_t run)
     put_stalls(r);
     put_bands(r);
     put_attribution(r);
+    put_waits(r);
     page_lanes(r);
     put_names(r, "names", &r->names);
     put_names(r, "reasons", &r->reasons);

@@ -18,7 +18,8 @@ enum {
     ENDING = 4, /* ".svg" */
     EXIT_NO_PROGRAM = 127,
     EXIT_NO_FOLDER = 126,
-    TITLE_COLUMNS = 120
+    TITLE_COLUMNS = 120,
+    WHOLE_TICS = 6
 };
 
 const char *const colours[COLOURS] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
@@ -222,7 +223,7 @@ void plot_head(struct plot *p, int height)
     snprintf(name, sizeof name, "./%s", slash != NULL ? slash + 1 : out); /* "./": no pipe */
     fputs("set encoding utf8\nset output ", p->gp);
     text_put(p->gp, TEXT_GNUPLOT, name);
-    fputs("\nset border 3 lc rgb '#444444'\nset tics nomirror out\n"
+    fputs("\nset border 3 lc rgb '#444444'\nset tics nomirror out\nset rmargin 5\n"
           "set grid lc rgb '#dddddd' lw 1 lt 1\nset key noenhanced\n",
           p->gp);
 }
@@ -270,8 +271,34 @@ const char *plot_time(int64_t ns)
     return out;
 }
 
+/* Of less than a third of a decade the powers of ten and their halves say nothing. */
+static void narrow_tics(struct plot *p, const char *axis, int64_t low_ns, int64_t high_ns)
+{
+    int64_t step = 1, want = (high_ns - low_ns) / 5;
+    const char *comma = "";
+    while (step < want)
+        step *= step * 2 >= want ? 2 : step * 5 >= want ? 5 : 10;
+    fprintf(p->gp, "set %stics (", axis);
+    for (int64_t t = low_ns / step * step; t <= high_ns; t += step) {
+        if (t > 0)
+            fprintf(p->gp, "%s'%s' %" PRId64, comma, plot_time(t), t);
+        comma = t > 0 ? ", " : comma;
+    }
+    fputs(")\n", p->gp);
+}
+
+void plot_counts(struct plot *p, const char *axis, double most)
+{
+    if (most < WHOLE_TICS)
+        fprintf(p->gp, "set %stics 1\n", axis);
+}
+
 void plot_time_tics(struct plot *p, const char *axis, int64_t low_ns, int64_t high_ns)
 {
+    if (high_ns / 3 <= low_ns && low_ns < high_ns) {
+        narrow_tics(p, axis, low_ns, high_ns);
+        return;
+    }
     static const char *const units[] = {"ns", "us", "ms", "s", "ks", "Ms"};
     const char *comma = "";
     bool few = high_ns / 100 < low_ns; /* powers of ten: they alone would not do */

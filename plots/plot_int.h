@@ -26,6 +26,8 @@ struct plot {
     char *text;
 };
 
+/* p99 of fewer values would be the slowest, which is said anyway. */
+enum { P99_COUNT = 100 };
 enum { COLOURS = 8, PLOT_WIDTH = 1200, PLOT_HEIGHT = 700 };
 /* Okabe and Ito's palette, which people with any kind of colour blindness can tell apart. */
 extern const char *const colours[COLOURS];
@@ -67,6 +69,8 @@ const char *plot_quote(const char *text, char *buf, size_t size);
 int64_t plot_unit(int64_t ns, const char **name);
 /* "91.2 ms", in one of four static buffers. */
 const char *plot_time(int64_t ns);
+/* An axis of what there is no half of. */
+void plot_counts(struct plot *p, const char *axis, double most);
 /* A log axis of nanoseconds with units: set xtics (...). */
 void plot_time_tics(struct plot *p, const char *axis, int64_t low_ns, int64_t high_ns);
 

@@ -37,7 +37,7 @@ static void axes(struct plot *p, const char *what, const char *ylabel, int64_t u
 {
     plot_begin(p, PLOT_HEIGHT, what, "");
     fprintf(p->gp,
-            "set ylabel '%s'\nset key below left Left reverse\n"
+            "set ylabel '%s'\nset key below left Left reverse samplen 2\n"
             "set format x '%%.10g %s'\nset xrange [0:%.9g]\n",
             ylabel, name, (double)p->makespan_ns / (double)unit);
 }
@@ -84,6 +84,7 @@ void plot_runq(struct plot *p)
     }
     axes(p, what, "goroutines", u, unit);
     int64_t most = plot_number(p, "SELECT max(runnable_max) FROM samples WHERE run = ?1", 0);
+    plot_counts(p, "y", (double)most);
     fprintf(p->gp,
             "set yrange [0:%.6g]\n"
             "plot %s using 1:3 with fillsteps fs solid 1 noborder lc rgb '#c6dcec'"
@@ -93,7 +94,7 @@ void plot_runq(struct plot *p)
     if (plot_number(p, "SELECT max(globrunq) FROM samples WHERE run = ?1", -1) >= 0)
         fprintf(p->gp,
                 ", \\\n     '' using 1:4 with steps lw 2 lc rgb '%s'"
-                " title 'in the global queue, sampled'",
+                " title 'global queue, sampled'",
                 colours[1]);
     fputc('\n', p->gp);
 }
@@ -208,6 +209,7 @@ void plot_threads(struct plot *p)
         return;
     }
     axes(p, what, "Ms", u, unit);
+    plot_counts(p, "y", (double)plot_number(p, "SELECT max(ms) FROM samples WHERE run = ?1", 0));
     fprintf(p->gp,
             "set yrange [0:*]\nset offsets 0, 0, graph 0.05, 0\n"
             "plot %s using 1:2 with steps lw 2 lc rgb '%s' title 'all', \\\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A lane per P: boxes are goroutines, a colour per group; thin below them is the P in the scheduler
- * (grey) or in a system call (yellow), white is idle. Where the P's M has no CPU all of it is
- * faded, with a line through it.
+ * (grey), spinning (orange) or in a system call (yellow), white is idle. Where the P's M has no CPU
+ * all of it is faded, with a line through it.
  *
  * What is narrower than a pixel cannot be drawn, and of 128 Ps there would be too much of it: such
  * boxes of one lane are joined, a column of their group's colour as high as the share of the time
@@ -34,8 +34,9 @@ static const char *const group_colours[GROUPS] = {"#0072B2", "#009E73", "#CC79A7
 static const bool is_dark[GROUPS] = {true, true, false, false, false, true, false, true};
 static const char *const slowest_colour = "#D00000";
 static const char *const runtime_colour = "#777777", *const scheduler_colour = "#bbbbbb",
-                         *const syscall_colour = "#F0E442", *const throttled_colour = "#000000",
-                         *const no_cpu_colour = "#D55E00", *const other_colour = "#c49a6c";
+                         *const spinning_colour = "#F5B84D", *const syscall_colour = "#F0E442",
+                         *const throttled_colour = "#000000", *const no_cpu_colour = "#D55E00",
+                         *const other_colour = "#c49a6c";
 static const char nothing[] = "-1 -1 -1 -1 -1 -1 16777215\n"; /* a block is never empty */
 static const char what_it_shows[] = "Which goroutine ran where: a colour per group";
 
@@ -58,7 +59,7 @@ struct timeline {
     FILE *texts; /* labels, for the script */
     char *text;
     size_t text_size;
-    bool others, runtime, joins, syscalls;
+    bool others, runtime, joins, schedules, spins, syscalls;
     struct joined lanes[LANES_MAX];
 };
 
@@ -197,27 +198,42 @@ static void end_columns(struct timeline *t, double half)
 
 /* ---- blocks ---- */
 
-/* Ps in the scheduler and in system calls. */
-static void write_ps(struct timeline *t)
+/* What a P did without a goroutine: 'r' in the scheduler, 'p' spinning, 's' in a system call. A P
+ * that is spinning is in the scheduler, too: there it is drawn over it. */
+static void write_state(struct timeline *t, sqlite3_stmt *st)
 {
-    sqlite3_stmt *st = query_window(
-        t, "SELECT p, end_time_ns - duration_ns AS begin_ns, end_time_ns, from_state"
-           " FROM p_transitions WHERE run = ?1 AND from_state <> 'idle' AND end_time_ns > ?2"
-           " AND end_time_ns - duration_ns < ?3"
-           " UNION ALL SELECT p, max(end_time_ns), ?3, to_state FROM p_transitions"
-           " WHERE run = ?1 GROUP BY p HAVING to_state <> 'idle' AND max(end_time_ns) < ?3"
-           " ORDER BY 2");
     plot_block(t->p);
     fputs(nothing, t->p->dat);
     while (st != NULL && sqlite3_step(st) == SQLITE_ROW) {
         const char *state = (const char *)sqlite3_column_text(st, 3);
-        bool syscall = state != NULL && state[0] == 's';
-        t->syscalls |= syscall;
+        char is = state != NULL ? state[0] : 'r';
+        t->schedules |= is == 'r';
+        t->syscalls |= is == 's';
+        t->spins |= is == 'p';
         box(t, sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 1),
-            sqlite3_column_int64(st, 2), 0.2, syscall ? syscall_colour : scheduler_colour);
+            sqlite3_column_int64(st, 2), 0.2,
+            is == 's'   ? syscall_colour
+            : is == 'p' ? spinning_colour
+                        : scheduler_colour);
     }
     end_columns(t, 0.2);
     plot_done(t->p, st);
+}
+
+static void write_ps(struct timeline *t)
+{
+    write_state(t, query_window(
+                       t, "SELECT p, end_time_ns - duration_ns AS begin_ns, end_time_ns, from_state"
+                          " FROM p_transitions WHERE run = ?1 AND from_state <> 'idle'"
+                          " AND end_time_ns > ?2 AND end_time_ns - duration_ns < ?3"
+                          " UNION ALL SELECT p, max(end_time_ns), ?3, to_state FROM p_transitions"
+                          " WHERE run = ?1 GROUP BY p HAVING to_state <> 'idle'"
+                          " AND max(end_time_ns) < ?3 ORDER BY 2"));
+    bool has = plot_has_table(t->p, "p_spins");
+    write_state(t, !has ? NULL
+                        : query_window(t, "SELECT p, begin_ns, end_ns, 'p' FROM p_spins"
+                                          " WHERE run = ?1 AND end_ns > ?2 AND begin_ns < ?3"
+                                          " ORDER BY 2"));
 }
 
 #define RAN                                                                  \
@@ -354,7 +370,10 @@ static void legends(struct timeline *t, int stalls)
         legend(p, other_colour, "other groups");
     if (t->runtime)
         legend(p, runtime_colour, "the runtime");
-    legend(p, scheduler_colour, "thin: scheduler, spinning");
+    if (t->schedules)
+        legend(p, scheduler_colour, "thin: scheduler");
+    if (t->spins)
+        legend(p, spinning_colour, "thin: spinning");
     if (t->syscalls)
         legend(p, syscall_colour, "thin: system call");
     if (stalls & THROTTLED)
@@ -392,18 +411,19 @@ static void axes(struct timeline *t, const char *unit)
 
 static void draw(struct timeline *t, const char *unit, int stalls)
 {
-    static const char *const layers[] = {"solid 1", "solid 1", "transparent solid 0.7", "solid 1"};
+    static const char *const layers[] = {"solid 1", "solid 1", "solid 1", "transparent solid 0.7",
+                                         "solid 1"};
     struct plot *p = t->p;
     axes(t, unit);
     if (fflush(t->texts) != 0)
         plot_fail(p, "the system has no more memory");
     fwrite(t->text, 1, t->text_size, p->gp);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         fprintf(p->gp,
                 "%s %s index %d using 1:2:3:4:5:6%s with boxxyerror fs %s noborder lc rgb %s"
                 " notitle",
-                i == 0 ? "plot" : ", \\\n    ", p->dat_name, i, i != 2 ? ":7" : "", layers[i],
-                i != 2 ? "variable" : "'white'");
+                i == 0 ? "plot" : ", \\\n    ", p->dat_name, i, i != 3 ? ":7" : "", layers[i],
+                i != 3 ? "variable" : "'white'");
     legends(t, stalls);
 }
 

@@ -15,7 +15,7 @@ static const char *const tables[] = {
     "groups",   "samples",           "p_samples",         "goroutines",
     "spans",    "span_parts",        "p_stalls",          "findings",
     "blocked",  "raw_g_transitions", "raw_p_transitions", "steals",
-    "bands",    "metrics",
+    "bands",    "metrics",           "p_spins",           "span_waits",
 };
 
 /* ---- removal ---- */

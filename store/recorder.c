@@ -149,7 +149,8 @@ static struct recorded_p *p_of(struct recorder *r, uint16_t id)
     if (id >= r->nps) {
         r->ps = x_grow(r->ps, ((size_t)id + 1) * sizeof *r->ps);
         for (size_t i = r->nps; i <= id; i++)
-            r->ps[i] = (struct recorded_p){.chain.state = P_IDLE, .stall = PC_COUNT};
+            r->ps[i] = (struct recorded_p){
+                .chain.state = P_IDLE, .stall = PC_COUNT, .spin_since = NONE};
         r->nps = (size_t)id + 1;
     }
     return &r->ps[id];
@@ -200,6 +201,30 @@ static void stall_is(struct recorder *r, uint16_t id, struct recorded_p *p, uint
     p->stall_since = now;
 }
 
+/* ---- ... whose M looks for work ---- */
+
+struct spin_row {
+    int64_t p, begin, end;
+};
+
+static void spin_column(sqlite3_context *ctx, const void *row, int column, void *arg)
+{
+    const struct spin_row *r = row;
+    (void)arg;
+    sqlite3_result_int64(ctx, column == 0 ? r->p : column == 1 ? r->begin : r->end);
+}
+
+static void spin_is(struct recorder *r, uint16_t id, struct recorded_p *p, bool spins, int64_t now)
+{
+    if (spins == (p->spin_since != NONE))
+        return;
+    if (!spins && now > p->spin_since) {
+        struct spin_row *row = rows_add(&r->spin_rows);
+        *row = (struct spin_row){.p = id, .begin = p->spin_since, .end = now};
+    }
+    p->spin_since = spins ? now : NONE;
+}
+
 static void p_changes(void *arg, uint16_t id, const struct p_now *now, const struct p_now *next,
                       uint64_t time)
 {
@@ -208,6 +233,7 @@ static void p_changes(void *arg, uint16_t id, const struct p_now *now, const str
     int64_t ns = (int64_t)(time / NS);
     (void)now;
     stall_is(r, id, p, next != NULL ? (uint8_t)p_class_of(next) : PC_COUNT, ns);
+    spin_is(r, id, p, next != NULL && next->doing == PD_SPIN, ns);
     int to = next != NULL ? p_code(next) : P_OPEN;
     if (to != p->chain.state)
         chain_add(&r->p_rows, id, &p->chain, ns, to, 0,
@@ -366,7 +392,7 @@ bool recorder_end(struct recorder *r, uint64_t now_ps)
 #define ALL_ROWS(r)                                                                      \
     {                                                                                    \
         &(r)->goroutines, &(r)->g_rows, &(r)->p_rows, &(r)->span_rows, &(r)->stall_rows, \
-            &(r)->steal_rows, &(r)->band_rows, &(r)->metric_rows                         \
+            &(r)->spin_rows, &(r)->steal_rows, &(r)->band_rows, &(r)->metric_rows        \
     }
 
 static int listen(struct recorder *r, sqlite3 *db)
@@ -389,6 +415,7 @@ static int listen(struct recorder *r, sqlite3 *db)
                            span_column);
     r->stall_rows = ROWS_OF(r, "p_stalls", "p, begin_ns, end_ns, why", struct stall_row,
                             stall_column);
+    r->spin_rows = ROWS_OF(r, "p_spins", "p, begin_ns, end_ns", struct spin_row, spin_column);
     r->steal_rows = ROWS_OF(r, "steals", "time_ns, p, from_p, g, count", struct steal_row,
                             steal_column);
     r->band_rows = ROWS_OF(r, "bands", "what, begin_ns, end_ns", struct band_row, band_column);

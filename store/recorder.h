@@ -25,6 +25,7 @@ struct chain {
 struct recorded_p {
     struct chain chain;
     int64_t stall_since; /* ns: without a CPU since then */
+    int64_t spin_since;  /* ns: NONE: its M does not look for work */
     uint8_t stall;       /* enum p_class: PC_THROTTLED, PC_NOCPU, or PC_COUNT: it has one */
 };
 
@@ -39,7 +40,7 @@ struct recorder {
     struct recorded_p *ps;
     size_t nps;
     uint64_t gc, stop; /* when it began, ps and one more; 0: it is not */
-    struct rows goroutines, g_rows, p_rows, span_rows, stall_rows, steal_rows, band_rows,
+    struct rows goroutines, g_rows, p_rows, span_rows, stall_rows, spin_rows, steal_rows, band_rows,
         metric_rows;
 };
 

@@ -94,6 +94,8 @@ static const char *const tables =
     "INSERT INTO places VALUES " PLACE(0) ", " PLACE(1) ", " PLACE(2) ", " PLACE(3) ";"
     "CREATE TABLE p_stalls(" RUN "p INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER,"
     " why TEXT NOT NULL) STRICT;"
+    "CREATE TABLE p_spins(" RUN "p INTEGER NOT NULL, begin_ns INTEGER NOT NULL,"
+    " end_ns INTEGER NOT NULL) STRICT;"
     "CREATE TABLE steals(" RUN "time_ns INTEGER NOT NULL, p INTEGER NOT NULL,"
     " from_p INTEGER NOT NULL, g INTEGER NOT NULL, count INTEGER NOT NULL) STRICT;"
     /* what: gc (the collector marks), stop (of the world, from when it is asked for) */
@@ -111,6 +113,9 @@ static const char *const tables =
     " mean_ns INTEGER NOT NULL, slow_count INTEGER NOT NULL, slow_mean_ns INTEGER NOT NULL,"
     " PRIMARY KEY(run, name, part)) STRICT, WITHOUT ROWID;"
 
+    /* ... and the longest waits of the slow ones: on what, where, who stood before or ended it */
+    "CREATE TABLE span_waits(" RUN "name TEXT NOT NULL, part TEXT NOT NULL,"
+    " slow_mean_ns INTEGER NOT NULL, who TEXT, object TEXT, place TEXT) STRICT;"
     "CREATE TABLE findings(" RUN "kind TEXT NOT NULL, text TEXT NOT NULL,"
     " time_ns INTEGER NOT NULL) STRICT;"
     "CREATE TABLE blocked(" RUN "g INTEGER NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL,"

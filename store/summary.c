@@ -124,6 +124,26 @@ static bool put_parts(sqlite3 *db, int64_t run, const struct run_result *r)
     return ok;
 }
 
+static bool put_waits(sqlite3 *db, int64_t run, const struct run_result *r)
+{
+    bool ok = true;
+    for (size_t i = 0; i < r->nspans; i++) {
+        const struct run_attribution *w = &r->spans[i].went;
+        for (int b = 0; ok && b < w->nblames; b++) {
+            const struct run_blame *is = &w->blames[b];
+            char line[32];
+            snprintf(line, sizeof line, "line %" PRIu32, is->line);
+            ok = run_sql(db, "INSERT INTO span_waits VALUES(?,?,?,?,?,?,?)", "ississs", run,
+                         r->spans[i].name, span_part_names[is->part],
+                         (int64_t)(is->ps / PS_PER_NS / w->slow), is->who, is->object,
+                         is->place != NULL ? is->place
+                         : is->line != 0   ? line
+                                           : NULL);
+        }
+    }
+    return ok;
+}
+
 /* ---- the rest ---- */
 
 static int64_t ns(uint64_t ps) { return (int64_t)(ps / PS_PER_NS); }
@@ -186,7 +206,7 @@ bool summary_end(sqlite3 *db, int64_t run, const struct run_result *r, const cha
     if (r->end != END_RECORDED)
         snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, r->fingerprint);
     return put_counters(db, run, r) && put_latencies(db, run, r) && put_parts(db, run, r) &&
-           put_groups(db, run, r) && put_blocked(db, run, r) &&
+           put_waits(db, run, r) && put_groups(db, run, r) && put_blocked(db, run, r) &&
            put_findings(db, run, r, complaints) &&
            run_sql(db,
                    "UPDATE runs SET complete = 1, verdict = ?2, text = ?3, complaints = ?4,"

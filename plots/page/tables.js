@@ -78,13 +78,27 @@ const PART_COLOURS = { running: "#0072B2", "run queue": "#E69F00", throttled: "v
   "system call": "#F0E442", lock: "#882255", channel: "#56B4E9", timer: "#CC79A7", network: "#999933",
   "GC assist": "#009E73", "stop of the world": "#b3261e", "before it was taken up": "#a8a8a8" };
 
+// What a part is called in a sentence, as the run's own report calls it.
+const PART_WORDS = { "run queue": "waiting in run queues", throttled: "CPU throttling",
+  "no CPU": "waiting for a CPU", lock: "waiting for locks", channel: "waiting on channels",
+  "wait group": "waiting for other goroutines", timer: "sleeping", network: "waiting for the network",
+  "system call": "system calls", "GC assist": "work for the collector",
+  "stop of the world": "stops of the world", "before it was taken up": "waiting to be taken up",
+  "handed over": "waiting between two goroutines" };
+
+// "1.093ms lock cache, line 16, until worker ended it"
+function waitText([, part, ns, who, object, place]) {
+  return `${time(ns)} ${part}${object ? " " + object : ""}${place ? ", " + place : ""}` +
+    (who ? (part === "run queue" ? `, behind ${who}` : `, until ${who} ended it`) : "");
+}
+
 function attributionOf(run) {
   const box = make("div", {});
   for (const a of run.attribution) {
     const all = a.parts.reduce((sum, p) => sum + p[1], 0);
     if (all === 0) continue;
     const [name, ns] = a.parts[0];
-    box.append(make("p", {}, make("strong", {}, `${Math.round(100 * ns / all)} % of the time of slow ${a.name} spans is ${name}`),
+    box.append(make("p", {}, make("strong", {}, `${Math.floor(100 * ns / all)} % of the time of slow ${a.name} spans is ${PART_WORDS[name] || name}`),
       `: ${time(ns / a.count)} of ${time(all / a.count)} each, over the slowest ${count(a.count)}.`));
     const bar = make("div", { class: "part", role: "img", "aria-label": "shares" });
     let k = 0;
@@ -96,6 +110,9 @@ function attributionOf(run) {
     }
     box.append(bar, make("p", { class: "quiet" }, a.parts.filter((p) => p[1] > 0.004 * all)
       .map(([part, sum]) => `${part} ${time(sum / a.count)} (${(100 * sum / all).toFixed(1)} %)`).join(" \u00b7 ")));
+    const waits = run.waits.filter((w) => w[0] === a.name && w[2] * a.count > 0.01 * all).slice(0, 3);
+    if (waits.length > 0)
+      box.append(make("ul", { class: "quiet" }, ...waits.map((w) => make("li", {}, waitText(w)))));
   }
   return box;
 }

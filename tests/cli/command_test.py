@@ -13,6 +13,7 @@ import pty
 import re
 import resource
 import shlex
+import shutil
 import signal
 import struct
 import subprocess
@@ -987,6 +988,22 @@ class Library(Case):
         _, err = self.run_it("run", "helo", env=here, status=2)
         self.assertIn("did you mean hello?", err)
         self.run_it("run", "service.json", env=here)  # a file here comes first
+
+    def test_what_was_built_and_not_installed_has_its_tree_s(self):
+        tree = self.path("tree")
+        os.makedirs(os.path.join(tree, "build", "demo", "bin"))
+        os.makedirs(os.path.join(tree, "scenarios", "deep"))
+        built = os.path.join(tree, "build", "demo", "bin", "gmpsim")
+        shutil.copy(GMPSIM, built)
+        os.rename(self.path("hello.json"), os.path.join(tree, "scenarios", "deep", "hello.json"))
+        env = {k: v for k, v in os.environ.items() if k != "GMPSIM_SCENARIOS"}
+        for status, schema in (2, None), (0, "schema.json"):
+            if schema is not None:  # what has none is some other folder of that name
+                shutil.copy(self.path("service.json"), os.path.join(tree, "scenarios", schema))
+            done = subprocess.run([built, "run", "hello"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, cwd=self.folder.name, env=env,
+                                  check=False)
+            self.assertEqual(done.returncode, status, done.stderr)
 
 
 class Inspect(Case):

@@ -273,6 +273,8 @@ class Parts(Case):
     def test_auto_reads_what_clusters_say(self):
         for env in ({"SLURM_ARRAY_TASK_ID": "6", "SLURM_ARRAY_TASK_COUNT": "3",
                      "SLURM_ARRAY_TASK_MIN": "5"},
+                    {"SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_COUNT": "3",
+                     "SLURM_ARRAY_TASK_MIN": "4", "SLURM_ARRAY_TASK_STEP": "3"},
                     {"JOB_COMPLETION_INDEX": "1", "GMPSIM_SHARDS": "3"},
                     {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "3"},
                     {"PMI_RANK": "1", "PMI_SIZE": "3"}):

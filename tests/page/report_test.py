@@ -447,7 +447,11 @@ class Browser(Case):
         b = self.show("service")
         text = b.js("document.getElementById('attribution').innerText")
         part, ns = b.js("gmpsim.data.runs[0].attribution[0].parts[0]")
-        self.assertRegex(text, r"\d+ % of the time of slow request spans is " + re.escape(part))
+        words = {"timer": "sleeping", "run queue": "waiting in run queues",
+                 "throttled": "CPU throttling", "lock": "waiting for locks"}.get(part, part)
+        self.assertRegex(text, r"\d+ % of the time of slow request spans is " + re.escape(words))
+        waits = b.js("[...document.querySelectorAll('#attribution li')].map((x) => x.innerText)")
+        self.assertTrue(any(", behind " in w or ", line " in w for w in waits), waits)
         self.assertGreater(ns, 0)
         widths = b.js("[...document.querySelectorAll('#attribution .part span')]"
                       ".map((x) => x.getBoundingClientRect().width)")

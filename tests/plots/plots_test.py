@@ -265,10 +265,10 @@ class Case(unittest.TestCase):
         self.assertLessEqual(stalls["throttled"][1], throttled * 1.001)
         self.run_it(["plot", "q.db", "timeline", "--out", "q.svg"], status=2, path=empty)
         blocks = [b.split("\n") for b in self.read("q.dat").strip().split("\n\n\n")]
-        self.assertEqual(len(blocks), 4)
-        self.assertEqual(len(blocks[2]), len(blocks[3]))
-        self.assertGreater(len(blocks[3]), 1)
-        for line in blocks[3][1:]:
+        self.assertEqual(len(blocks), 5)
+        self.assertEqual(len(blocks[3]), len(blocks[4]))
+        self.assertGreater(len(blocks[4]), 1)
+        for line in blocks[4][1:]:
             x = [float(v) for v in line.split()]
             self.assertAlmostEqual(x[5] - x[4], 0.12)
 
@@ -306,6 +306,50 @@ class Case(unittest.TestCase):
         self.assertGreater(drawn / int(makespan), 1)  # three of the four wait for the one P
 
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
+    def script(self, picture, name, program, *args):
+        """What gnuplot is given, and the rows of its data, of a run of that program."""
+        with open(os.path.join(self.folder, name + ".json"), "w", encoding="utf-8") as f:
+            json.dump({"name": name, "why": "test", **program}, f)
+        self.run_it(["run", name + ".json", "--db", name + ".db"])
+        self.run_it(["plot", name + ".db", picture, "--out", name + ".svg", *args])
+        return self.read(name + ".gp"), self.read(name + ".dat")
+
+    def test_looking_for_work_is_not_the_scheduler(self):
+        gp, data = self.script("timeline", "spins", {"procs": 2, "main": [{"cpu": "30us"}]})
+        self.assertIn("'thin: scheduler'", gp)
+        self.assertIn("'thin: spinning'", gp)
+        rows = self.run_it(["query", "spins.db", "SELECT p, begin_ns, end_ns FROM p_spins",
+                            "--json"])[0]
+        spinning = {(r["p"], r["begin_ns"] / 1000, r["end_ns"] / 1000) for r in json.loads(rows)
+                    if r["end_ns"] - r["begin_ns"] > 1000}
+        colour = int(re.search(r"rgb '#(\w+)' title 'thin: spinning'", gp).group(1), 16)
+        drawn = {(float(p), float(a), float(b)) for _, p, a, b, _, _, c in
+                 (line.split() for line in data.splitlines() if line)
+                 if int(c) == colour and float(b) - float(a) > 1}
+        self.assertTrue(spinning)
+        self.assertEqual(drawn, spinning)
+
+    def test_percentiles_only_where_the_count_allows(self):
+        for count, has in (1, []), (20, ["p50", "p90"]), (150, ["p50", "p90", "p99"]):
+            program = {"main": [{"loop": count, "do": [
+                {"span": "one", "do": [{"cpu": {"exp": "30us"}}]}]}]}
+            gp, _ = self.script("latency", f"n{count}", program)
+            self.assertEqual(", p99 " in gp.split("one: ")[1].splitlines()[0], "p99" in has)
+            self.run_it(["plot", f"n{count}.db", "histogram", "--out", f"n{count}.svg"])
+            marks = re.findall(r"set label '([\w.]+) ", self.read(f"n{count}.gp"))
+            self.assertEqual(marks, has + ["slowest"])
+
+    def test_an_axis_of_less_than_a_decade_says_where_it_is(self):
+        gp, _ = self.script("histogram", "narrow", {"main": [
+            {"span": "one", "do": [{"cpu": "30us"}]}]})
+        labels = re.findall(r"'([\d.]+ us)'", re.search(r"set xtics \((.*)\)", gp).group(1))
+        self.assertTrue(3 <= len(labels) <= 8, labels)
+
+    def test_there_is_no_half_goroutine(self):
+        for picture, axis in ("runq", "y"), ("threads", "y"), ("queues", "cb"):
+            gp, _ = self.script(picture, "few", {"procs": 2, "main": [{"cpu": "30us"}]})
+            self.assertIn(f"set {axis}tics 1\n", gp)
+
     def test_a_run_in_which_nothing_happens_is_drawn(self):
         self.record({"name": "nothing", "why": "test", "main": []}, "nothing.db")
         for picture in PICTURES:
@@ -322,7 +366,7 @@ class Case(unittest.TestCase):
                               {"wait": "wg"}]}, "rare.db")
         self.without_gnuplot("rare.db", "latency", "--out", "rare.svg")
         script = self.read("rare.gp")
-        self.assertIn("title 'rare: 1, p99 7.", script)
+        self.assertIn("title 'rare: 1, max 7.", script)
         self.assertIn("6 more are not drawn", script)
 
     def test_runs_are_compared_in_one_picture(self):
@@ -366,7 +410,7 @@ class Case(unittest.TestCase):
 
     def test_goroutines_of_a_group_have_one_colour(self):
         self.without_gnuplot("x.db", "timeline", "--out", "g.svg")
-        block = self.read("g.dat").split("\n\n\n")[1].strip().split("\n")[1:]
+        block = self.read("g.dat").split("\n\n\n")[2].strip().split("\n")[1:]
         colours = {int(line.split()[6]) for line in block}
         script = self.read("g.gp")
         for name in ("handle", "main"):
@@ -385,7 +429,7 @@ class Case(unittest.TestCase):
              " WHERE from_state = 'running') FROM runs"])[0].split())
         self.without_gnuplot("tiny.db", "timeline", "--from", "0", "--to", "%dns" % makespan,
                              "--out", "tiny.svg")
-        block = self.read("tiny.dat").split("\n\n\n")[1].strip().split("\n")[1:]
+        block = self.read("tiny.dat").split("\n\n\n")[2].strip().split("\n")[1:]
         self.assertLess(len(block), 4000)
         unit = 1e3 if makespan < 2e6 else 1e6
         drawn = sum((x[3] - x[2]) * unit * (x[5] - x[4]) / 0.76
