@@ -159,10 +159,12 @@ void ex_free(void)
 {
     ex_forget();
     ex_races_free_();
-    ex_end_threads_(0);
     ex_faults_release_();
     throw_set_reporter(NULL, NULL);
+    /* With it go the stacks; nothing is written there, because the system may have refused to open
+     * pages again that a copy had protected. */
     release_memory();
+    ex.thread_count = 0;
 }
 
 enum { CLEAR_BY_HAND = 256 * 1024, PAGE = 4096 };

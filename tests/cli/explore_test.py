@@ -232,8 +232,13 @@ class Lanes(Case):
         os.environ["GITHUB_STEP_SUMMARY"] = self.path("step.md")
         self.addCleanup(os.environ.pop, "GITHUB_STEP_SUMMARY")
         said = self.run_it(1, "explore", "a,b:100%.json", "--github")
-        errors = [line for line in said.splitlines() if line.startswith("::")]
+        lines = said.splitlines()
+        errors = [line for line in lines if line.startswith("::error ")]
         self.assertEqual(len(errors), 3)
+        # What the program says stands between these two, and commands nothing.
+        rest = [line for line in lines if line.startswith("::") and line not in errors]
+        self.assertEqual(len(rest), 2)
+        self.assertEqual(rest[0].replace("::stop-commands::", "::") + "::", rest[1])
         for line in errors:
             self.assertRegex(line, r"^::error file=a%2Cb%3A100%25.json,line=1,"
                                    r"title=deadlock%3A 100%25%3A a%2C b::g\d+ ")
