@@ -93,8 +93,9 @@ struct strategy {
      * go on. */
     uint32_t (*step)(struct strategy *s, const struct choice *c, bool slept);
     void (*did)(struct strategy *s, const struct turn_does *d); /* whoever was chosen does this */
-    bool halted; /* before end: somebody ended the run, it did not come to its end */
-    bool enough; /* the rest of this run is known: it may be cut */
+    bool did_turns; /* ... and only by turns does it want to know */
+    bool halted;    /* before end: somebody ended the run, it did not come to its end */
+    bool enough;    /* the rest of this run is known: it may be cut */
 };
 
 /* One logged answer: kind << 60 | n << 32 | pick. One word, because one is written per point. */
@@ -175,7 +176,9 @@ struct strategy_surw {
     uint16_t all[OPTIONS_MAX], by_object[SURW_OBJECTS][OPTIONS_MAX];
     uint16_t most_all[OPTIONS_MAX], most_by_object[SURW_OBJECTS][OPTIONS_MAX];
     uint16_t done[OPTIONS_MAX];
-    int32_t intended; /* the place that does the next interesting operation; -1: not drawn */
+    bool asked[OPTIONS_MAX]; /* places that `intended` was drawn among */
+    uint64_t turn;           /* that was told last */
+    int32_t intended;        /* the place that does the next interesting operation; -1: not drawn */
 };
 void strategy_surw_init(struct strategy_surw *p, uint64_t seed, uint64_t runs_max);
 

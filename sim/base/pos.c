@@ -9,7 +9,8 @@
  * SURW (Zhao et al., ASPLOS 2025): the next is drawn in proportion to how much everybody has still
  * to do, by the most that was counted in a run before, so that all interleavings are about as
  * likely; and only operations on one object, another in each run, are counted and kept in the order
- * that was drawn, the others go as they come.
+ * that was drawn, the others go as they come. Who begins after that was drawn would never be the
+ * first, so then it is drawn again.
  *
  * Where nobody says what is about to be done (granularity op), nothing conflicts, and every
  * operation counts. */
@@ -129,36 +130,50 @@ static bool surw_begin(struct strategy *s)
     memset(p->by_object, 0, sizeof p->by_object);
     memset(p->done, 0, sizeof p->done);
     p->object_count = 0;
+    p->turn = 0;
     p->intended = -1;
     return true;
 }
 
-static bool is_interesting(const struct strategy_surw *p, const struct turn_does *d)
+/* Interesting operations that are still expected at the place. */
+static uint32_t surw_left(const struct strategy_surw *p, uint8_t place)
+{
+    uint32_t most = p->one_object ? p->most_by_object[p->object % SURW_OBJECTS][place]
+                                  : p->most_all[place];
+    return most > p->done[place] ? (uint32_t)(most - p->done[place]) : 0;
+}
+
+/* Who starts or goes on in the middle of something may come to such an operation at once. */
+static bool is_interesting(const struct strategy_surw *p, const struct turn_does *d, uint8_t place)
 {
     if (!p->one_object)
         return true;
+    if (!d->known)
+        return surw_left(p, place) > 0;
     for (uint32_t i = 0; i < d->count; i++)
         if ((uint32_t)d->object[i] == p->object)
             return true;
     return false;
 }
 
-/* Operations that are still expected at the place; at least one. */
-static uint32_t surw_weight(const struct strategy_surw *p, uint8_t place)
+/* Among operations what is counted in a run that a limit cut is not all: at least one is left. */
+static uint32_t surw_weight(const struct strategy_surw *p, const struct choice *c, uint32_t k)
 {
-    uint32_t most = p->one_object ? p->most_by_object[p->object % SURW_OBJECTS][place]
-                                  : p->most_all[place];
-    return most > p->done[place] ? (uint32_t)(most - p->done[place]) : 1;
+    uint32_t left = surw_left(p, choice_place(c, k));
+    return left == 0 && c->turn == NULL ? 1 : left;
 }
 
+/* In proportion to what is left; evenly, if nothing is. */
 static uint32_t surw_draw(struct strategy_surw *p, const struct choice *c)
 {
     uint32_t sum = 0, i = 0;
     for (uint32_t k = 0; k < c->n; k++)
-        sum += surw_weight(p, choice_place(c, k));
+        sum += surw_weight(p, c, k);
+    if (sum == 0)
+        return evenly_below(evenly_next(&p->random), c->n);
     uint32_t x = evenly_below(evenly_next(&p->random), sum);
-    for (; x >= surw_weight(p, choice_place(c, i)); i++)
-        x -= surw_weight(p, choice_place(c, i));
+    for (; x >= surw_weight(p, c, i); i++)
+        x -= surw_weight(p, c, i);
     return i;
 }
 
@@ -190,20 +205,44 @@ static void surw_note_object(struct strategy_surw *p, uint32_t object)
         p->objects[p->object_count++] = object;
 }
 
-static uint32_t surw_took(struct strategy_surw *p, const struct choice *c, uint32_t pick,
-                          const struct turn_does *d)
+/* Were all of them there when it was drawn? Whoever has begun since, or was woken, has to have the
+ * chance that the others had. */
+static bool surw_were_asked(const struct strategy_surw *p, const struct choice *c)
 {
-    uint8_t place = choice_place(c, pick);
+    for (uint32_t k = 0; k < c->n; k++)
+        if (!p->asked[choice_place(c, k)])
+            return false;
+    return true;
+}
+
+static void surw_intend(struct strategy_surw *p, const struct choice *c)
+{
+    p->intended = choice_place(c, surw_draw(p, c));
+    memset(p->asked, 0, sizeof p->asked);
+    for (uint32_t k = 0; k < c->n; k++)
+        p->asked[choice_place(c, k)] = true;
+}
+
+static void surw_count(struct strategy_surw *p, const struct turn_does *d, uint8_t place)
+{
     count_one(&p->all[place]);
     for (uint32_t i = 0; i < d->count; i++) {
         surw_note_object(p, (uint32_t)d->object[i]);
         count_one(&p->by_object[(uint32_t)d->object[i] % SURW_OBJECTS][place]);
     }
-    if (is_interesting(p, d)) {
-        p->done[place] = (uint16_t)(p->done[place] + (p->done[place] < UINT16_MAX));
+    if (is_interesting(p, d, place)) {
+        count_one(&p->done[place]);
         p->intended = -1;
     }
-    return pick;
+}
+
+/* By turns everything that is done counts, also what was no question. */
+static void surw_did(struct strategy *s, const struct turn_does *d)
+{
+    struct strategy_surw *p = (struct strategy_surw *)s;
+    if (d->turn != p->turn)
+        surw_count(p, d, (uint8_t)(d->goid % OPTION_CLOCK));
+    p->turn = d->turn;
 }
 
 static uint32_t surw_pick(struct strategy *s, const struct choice *c)
@@ -213,16 +252,18 @@ static uint32_t surw_pick(struct strategy *s, const struct choice *c)
     uint32_t may[OPTIONS_MAX], n = 0;
     if (!is_about_somebody(c))
         return random_answer(&p->random, c, FRESH_PERMILLE);
-    if (p->intended < 0)
-        p->intended = choice_place(c, surw_draw(p, c));
+    if (p->intended < 0 || (c->turn != NULL && !surw_were_asked(p, c)))
+        surw_intend(p, c);
     for (uint32_t i = 0; i < c->n; i++) {
         look(c, i, &d);
-        if (!is_interesting(p, &d) || choice_place(c, i) == p->intended)
+        if (!is_interesting(p, &d, choice_place(c, i)) || choice_place(c, i) == p->intended)
             may[n++] = i;
     }
     uint32_t pick = n > 0 ? may[evenly_below(evenly_next(&p->random), n)] : surw_draw(p, c);
     look(c, pick, &d);
-    return surw_took(p, c, pick, &d);
+    if (c->turn == NULL || choice_place(c, pick) == OPTION_CLOCK)
+        surw_count(p, &d, choice_place(c, pick));
+    return pick;
 }
 
 void strategy_surw_init(struct strategy_surw *p, uint64_t seed, uint64_t runs_max)
@@ -232,6 +273,8 @@ void strategy_surw_init(struct strategy_surw *p, uint64_t seed, uint64_t runs_ma
                                       .evenly = NULL,
                                       .begin = surw_begin,
                                       .pick = surw_pick,
+                                      .did = surw_did,
+                                      .did_turns = true,
                                       .end = surw_end},
                                 .seed = seed,
                                 .runs_max = runs_max};

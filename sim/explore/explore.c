@@ -682,7 +682,7 @@ bool ex_take_over_(struct strategy *s)
     ex.ch.strategy = s;
     ex.wants_time = s->wants_time;
     ex.evenly = s->evenly;
-    ex.does = s->did != NULL && !ex.o.sync && !ex.starting;
+    ex.does = s->did != NULL && !s->did_turns && !ex.o.sync && !ex.starting;
     ex.always_slow = ex.o.sync || s->wants_time || s->step != NULL || memory >= MM_ARM ||
                      ex.until != NEVER || ex.o.check != NULL || ex.tells;
     ex.plain = memory == MM_SC && ex.trace == NULL && !ex.tells && !ex.does;

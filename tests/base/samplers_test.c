@@ -50,6 +50,12 @@ static bool run(struct strategy *s, const struct made_up *m, char *order)
                            .preempts = running >= 0 && id[0] == running,
                            .turn = &t};
         uint32_t pick = t.count > 1 ? s->pick(s, &c) : 0;
+        if (s->did != NULL) { /* as the host does, also of what was no question */
+            struct turn_does d;
+            look(&t, pick, &d);
+            d.turn = (uint64_t)n + 1;
+            s->did(s, &d);
+        }
         running = id[pick];
         at[running]++;
         order[n++] = (char)('a' + running);
