@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How far virtual time is from real threads and real Go, as a page: docs/validation.md.
 
-usage: validation.py GMPSIM measure FOLDER [--go PATH]... [VALIDATE OPTIONS]
+usage: validation.py GMPSIM measure FOLDER [--go PATH]... [--with COMMAND] [VALIDATE OPTIONS]
        validation.py GMPSIM write FOLDER PAGE [COSTS]     COSTS: what the page says of them
 
-measure runs gmpsim validate over the scenarios below, a call per Go, and keeps what it says in
-FOLDER (go1.23.5.json, ...); write makes the page of what lies there.
+measure runs gmpsim validate over the scenarios below and keeps what it says in FOLDER; COMMAND,
+such as chrt, stands before each call. write makes the page of what lies there.
 """
 import json
 import os
@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-# Fitted to none of them; the last six were chosen after the tables of costs were made.
+# BUSY: dominated by their CPU bursts. No table of costs was fitted to any of them.
 BUSY = """everyday/worker-pool steal/half-at-a-time sync/waitgroup-barrier everyday/errgroup
     steal/thieves-share-one-producer sysmon/no-safe-point""".split()
 OTHERS = """basics/ping-pong basics/what-things-cost threads/locked-ping-pong everyday/spawn-storm
@@ -39,34 +39,47 @@ def paths():
     return [os.path.join("scenarios", n + ".json") for n in sorted(BUSY + OTHERS)]
 
 
+def version(go):
+    done = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True, check=True,
+                          env={**os.environ, "GOTOOLCHAIN": "local"})
+    return done.stdout.strip()
+
+
 def measure(gmpsim, folder, args):
-    gos, options = [], []
+    """A call per Go, GOMAXPROCS and half of the scenarios, each well below a minute; what is there
+    already is kept."""
+    gos, options, before = [], [], []
     while args:
         word = args.pop(0)
         if word == "--go":
             gos.append(args.pop(0))
+        elif word == "--with":
+            before = args.pop(0).split()
         else:
             options.append(word)
     os.makedirs(folder, exist_ok=True)
-    status = 0
     for go in gos or [None]:
-        said = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True, check=True,
-                              env={**os.environ, "GOTOOLCHAIN": "local"}).stdout.strip() \
-            if go else "none"
-        line = [gmpsim, "validate", *paths(), "--procs", PROCS, "--json", *options]
-        if go:
-            line += ["--go", go, "--programs", os.path.join(folder, "programs")]
-        done = subprocess.run(line, capture_output=True, text=True, cwd=ROOT, check=False)
-        if done.returncode not in (0, 1, 4):
-            sys.exit(done.stderr)
-        value = json.loads(done.stdout)
-        if done.returncode == 4:
-            print("%s: the machine was not quiet (%.1f %%)" % (said, value["cpu_permille"] / 10))
-            status = 4
-        if value["rows"]:
-            with open(os.path.join(folder, said + ".json"), "w", encoding="utf-8") as f:
-                f.write(done.stdout)
-    return status
+        said = version(go) if go else "none"
+        for procs in PROCS.split(","):
+            for half in range(2):
+                out = os.path.join(folder, "%s-%s-%d.json" % (said, procs, half))
+                if os.path.exists(out):
+                    continue
+                line = [*before, gmpsim, "validate", *paths()[half::2], "--procs", procs,
+                        "--json", *options]
+                if go:
+                    line += ["--go", go, "--programs", os.path.join(folder, "programs")]
+                done = subprocess.run(line, capture_output=True, text=True, cwd=ROOT, check=False)
+                if done.returncode not in (0, 1, 4):
+                    sys.exit(done.stderr)
+                value = json.loads(done.stdout)
+                if done.returncode == 4:
+                    print("%s: the machine was not quiet (%.1f %%)" %
+                          (os.path.basename(out), value["cpu_permille"] / 10))
+                if value["rows"]:
+                    with open(out, "w", encoding="utf-8") as f:
+                        f.write(done.stdout)
+    return 0
 
 
 # ---- the page ----------------------------------------------------------------------
@@ -87,22 +100,32 @@ def percent(x):
 
 
 class Measured:
-    """What one call of validate said."""
+    """What the calls of validate said about one Go."""
 
-    def __init__(self, path):
-        with open(path, encoding="utf-8") as f:
-            self.said = json.load(f)
-        self.name = os.path.basename(path)[:-len(".json")]
-        self.rows = {(r["file"], r["procs"], r["source"], r["metric"]): r
-                     for r in self.said["rows"]}
-        self.far = {(d["file"], d["procs"], d["source"], d["metric"]): d["distance"]
-                    for d in self.said["distances"]}
+    def __init__(self, folder, name):
+        self.name, self.rows, self.far, self.said = name, {}, {}, None
+        for file in sorted(os.listdir(folder)):
+            if not file.startswith(name + "-") or not file.endswith(".json"):
+                continue
+            with open(os.path.join(folder, file), encoding="utf-8") as f:
+                said = json.load(f)
+            for r in said["rows"]:
+                self.rows[(r["file"], r["procs"], r["source"], r["metric"])] = r
+            for d in said["distances"]:
+                self.far[(d["file"], d["procs"], d["source"], d["metric"])] = d["distance"]
+            if self.said is None:
+                self.said = said
+                continue
+            self.said["comparisons"] += said["comparisons"]
+            self.said["quiet"] &= said["quiet"]
+            self.said["cpu_permille"] = min(self.said["cpu_permille"], said["cpu_permille"])
 
     def sources(self):
         return ["threads"] + ([self.name] if self.name.startswith("go") else [])
 
     def places(self):
-        return [(c["file"], c["procs"]) for c in self.said["comparisons"] if not c["skipped"]]
+        return sorted((c["file"], c["procs"]) for c in self.said["comparisons"]
+                      if not c["skipped"])
 
     def errors(self, source, metric, of=None):
         """(|error|, file, procs), counts of at most 100 left out."""
@@ -206,9 +229,9 @@ def para(text, **values):
 
 
 def write(folder, page, costs):
-    names = sorted((n for n in os.listdir(folder) if n.startswith(("go1", "none"))),
-                   key=lambda n: [int(x) if x.isdigit() else 0 for x in n[2:-5].split(".")])
-    ms = [Measured(os.path.join(folder, n)) for n in names]
+    names = sorted({n.split("-")[0] for n in os.listdir(folder) if n.endswith(".json")},
+                   key=lambda n: [int(x) if x.isdigit() else 0 for x in n[2:].split(".")])
+    ms = [Measured(folder, n) for n in names]
     first = ms[0].said
     lines = para(HEAD, all=len(BUSY + OTHERS), others=len(OTHERS), procs=PROCS.replace(",", ", "),
                  cpus=max(c["cpus"] for c in first["comparisons"]), runs=first["runs"],
