@@ -23,6 +23,7 @@ block_reasons: how often goroutines began to wait, by reason
 blocked: waits, and neither a timer nor a descriptor will wake it
 blocks: how often it began to wait
 both: pairs that were seen in both orders
+breaks: the least load at which the promise did not hold: rate, per second, and the promised point
 buckets: from, to, how many: the buckets of /sched/latencies:seconds
 by: behind which group in a queue, or ended by which
 bytes: of the file
@@ -32,9 +33,12 @@ choices: answers that are not the dull one
 choices_before: before shrinking
 circle: who waits for whom, in words
 clock: the moment at which the trace's clocks were read together
+command: that was recorded
 comparisons: an object per file, GOMAXPROCS and release; of a summary, how many
 compiler: that the program was built with
 complaints: what does not hold, a line each; of a store, how many
+concluded: what was concluded from the trace, by pass: how often, of how many, how sure
+confidence: how sure that is
 coroutines: how goroutines' stacks are switched
 count: how many
 counters: what the scheduler counted, by the names of model/counters.def
@@ -42,18 +46,23 @@ coverage: an object per strategy that was run
 cpu_ns: CPU time of all threads
 cpu_permille: how much of the time this program had its CPU; -1: it slept
 cpu_samples: of the CPU profile
+cpu_stat: of the process' cgroup, as the kernel says it
 cpus: of the host; 0: each thread has its own
 created: goroutines that began; of a store's run, when it was recorded
 created_in_trace: it began while the trace was written
 creator: the goroutine that made it
 cut: schedules that a limit ended, which say nothing
 decides: what decides how it ends: orders of two turns, and choices
+deep: a recording with locks and channels: whether, or how many operations of it were replayed
+deep_after_ns: what long is
 differences: what is not equal
 distance: of Kolmogorov and Smirnov between virtual time and what was measured, 0 to 1
 distances: an object per distribution
 disturbed: other programs had the machine, or the samples lie far apart
 does: the statement, in a word
 duration_ns: how long
+early: how often something came before what it waited for in the recording
+early_share: of what came before what it waited for
 elsewhere_ns: as nobody known
 end_ns: when it ended
 ended: that ended
@@ -65,6 +74,9 @@ events: of the trace
 events_by_kind: how many of each kind
 every_schedule: there are no others
 exact: percentiles are not rounded to bins
+example: of its use
+exit_status: of the program
+fields: its words, an object each
 file: its name
 files: how many
 final_state: at the end of the trace
@@ -79,13 +91,15 @@ format: what the file was taken for
 found: something was found
 from: the turn that it reads from
 func: the function that it is in
+futex_wake_ns: what the call takes that wakes a thread
 g: a goroutine's id
 g_transitions: changes of goroutines' states, by from and to
+gc: of the collector
 gc_ranges: of the collector
 generations: of the trace
 global_queue: ids of the goroutines in it
 gnuplot: it is installed
-go: the release of the go command, "" without
+go: the release of the go command, "" without; of a scenario, the program in Go
 goid: a goroutine's id; 0: none
 gomaxprocs: at the trace's beginning
 goroutine: its id
@@ -96,9 +110,10 @@ group: of goroutines, its name
 groups: sums and distributions by group of goroutines
 half: half-width of the 95 % confidence interval of the mean
 held_by: who has it
+hidden: of what the trace does not show
 high: the median is below it with 95 %
 high_ps: the median is below it with 97.5 %
-holds: no makespan is off by more than max_error
+holds: of a validation: no makespan is off by too much; of a load: the most at which it did
 host: virtual or threads
 id: its number
 idle: it is idle, or how long
@@ -109,11 +124,15 @@ idle_ps: Ps that nobody has
 in_table: it is a value of the cost table that --out writes
 instead: how it ends the other way round; "" for well
 involuntary: switches of threads that they did not ask for
+kernel: its name and version
+key: the word
 kind: which sort
 known_bug: of Go, that the scenario shows
 leaked: nobody can ever wake it
+left_out: channels that were replayed as they were recorded
 life: from go statement to end, a distribution
 line: of the scenario; 0: not known
+locked: of goroutines with a thread of their own
 locked_to: the goroutine that is locked to it
 log_categories: how many messages of each
 logs: messages
@@ -141,6 +160,8 @@ mono_ns: the monotonic clock
 ms: Ms, an object each
 n: how many
 name: of it
+needed: it may not be left out
+net: of waits for the network
 not_ended: goroutines that had not ended, the first 1000
 not_ended_more: how many more there were
 not_known: what could not be known, in sentences
@@ -156,9 +177,11 @@ of: hit or miss of an atomic, or a cost
 one: pairs that were seen in one order only
 only: these, up to 100
 open: begun and not ended
+order: of what was kept in the recording's order
 orders: by turns, of pairs of places that touch one object in turn
 orders_tried: runs that had a pair of turns the other way round
 output: what the program printed
+outside: of time outside of the program
 p: a P's number; -1: none
 p50: half are at most so long, ns
 p50_ns: half are at most so long
@@ -187,17 +210,21 @@ proc_running_ns: of all Ps together
 procs: GOMAXPROCS; of a trace, an object per P
 profile: the Go release
 profiles: the Go releases
+promise: as it was asked for
 ps: Ps, an object each
 quiet: nothing was disturbed
 quota_us: CPU time per period; 0: none
+range: nine times of ten the truth is within that share of the answer
 ranges: of the trace, by name
 rate: the load, in times of the scenario's own
 reason: Go's wait reason; empty: none
-recorded: the verdict that the schedule says
+recorded: of a schedule, the verdict that it says; of a trace, what was in it
+recorded_procs: GOMAXPROCS of the recording
 region_begins: how many of each name
 regions: by name
 repeat: the line that gives this run again
 repeats: the same fingerprint every time
+replayed: in the replay
 results: an object per file and release
 ring: ids of the goroutines in it, the head first
 rows: an object per metric and source
@@ -226,10 +253,13 @@ second: what came after it
 seconds: of real time
 section: of what the difference is
 seed: as decimal digits
+seeds: how many were searched
+self: the error of the replay at the recorded settings
 series: by span
 since: the turn since when
 since_ns: since when
 skipped: why nothing was compared, "" where it was
+sleep_late_ns: by how much a sleep is longer than asked for
 sleeps: disturbances that slept
 slow: of those from about the 99th percentile on
 slowest: an object each, the slowest first
@@ -243,6 +273,7 @@ sqlite: its version
 starts: how often it began to run
 starved: runs that say nothing, because other programs had the machine
 state: of the object, or of the goroutine
+statements: an object each
 status: Go's word for it
 steal_ns: taken by the hypervisor
 steps: points
@@ -266,18 +297,24 @@ task_begins: how many of each name
 task_ends: how many
 tasks: by name
 text: for people
+thread_run_ns: all threads together: on a CPU
+thread_wait_ns: all threads together: ready, without a CPU
 threads: how many
 throttled_ns: as throttled_time in the kernel's cpu.stat
 time: when
 time_ns: when
 timers: the earliest first
 told: the granularity of what is shown: sync, also if it was found at op and turns show it too
+tokens: how often the order of the recording had to be kept
 took: how long, a distribution
 total_ns: all together
 totals: of all goroutines
+trace: the file; empty for go build
 trace_end_ns: the trace's clock
 trace_ns: the trace's clock
 trace_start_ns: the trace's clock
+tracer: of the tracer
+trust: how far the replay may be off, and why
 turn: its number, from 1
 turns: an object each
 unblock_latency: from wake to run, a distribution
@@ -290,22 +327,31 @@ verdict: how it ended, in a word or two
 version: of the program or the format
 voluntary: switches of threads that they asked for
 wait: in run queues, a distribution
+wait_p50_ns: of waits in run queues
+wait_p90_ns: of waits in run queues
+wait_p99_ns: of waits in run queues
+wait_sum_ns: of all waits in run queues
 waited_ns: how long
 waiting_by_reason_ns: how long goroutines waited, by reason
 waiting_ns: how long it waited
 waits: the longest; of a turn, does it have to wait
+wake_deep_ns: so much more after a CPU has been idle for long
+wake_latency_ns: until a thread runs that was woken, after the call
 warmup_ns: what began before it is not counted
 what: the names of what was removed, or the complaints
 while_p_idle_ns: while a P was idle
 why: in a sentence
 wire_events: how many of each, as the file has them
 without_go: why there is no Go, "" where there is or none was asked for
+word: of the statement
+words: what may stand there
 work_conservation: times in which a P was idle while a goroutine could run
 world: its name
 worlds: an object each
 worst_error: the largest, without its sign
 worst_file: where
 worst_procs: where
+worthless: the answer says nothing
 """
 MEANS = dict(line.split(": ", 1) for line in TEXT.strip().split("\n"))
 

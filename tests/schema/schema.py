@@ -23,13 +23,14 @@ FOLDER = os.path.join(ROOT, "docs", "schema")
 # Objects whose keys are names of the program, of Go or of a counter: their values are alike.
 BY_NAME = set("""spans groups series ranges counters p_ns events_by_kind wire_events g_transitions
     p_transitions block_reasons stop_reasons metrics region_begins task_begins log_categories
-    waiting_by_reason_ns parts""".split())
+    waiting_by_reason_ns parts concluded""".split())
 USERS = {"scenario"}  # documents of the user's, if they are objects
 EVERYDAY = ["worker-pool", "deadlock", "http-service", "rate-limiter", "mutex-contention"]
 
 
 def outputs():
-    """(schema, arguments) in an order in which later ones find the files of earlier ones."""
+    """(schema, arguments) in an order in which later ones find the files of earlier ones; without
+    a schema it is run for its files."""
     library = os.path.join(ROOT, "scenarios")
     files = [os.path.join(library, "everyday", n + ".json") for n in EVERYDAY]
     files = [f for f in files if os.path.exists(f)]
@@ -45,6 +46,9 @@ def outputs():
     yield "run", ["run", service, "--quota", "0.5", "--runs", "2", "--db", "x.db"]
     yield "whatif", ["whatif", service, "--procs", "1,2", "--runs", "2", "--journal", "x.j"]
     yield "whatif", ["whatif", service, "--procs", "1,2", "--quota", "1,none", "--runs", "2"]
+    for promise in "request:p50<5ms", "request:p50<1us":
+        yield "whatif-capacity", ["whatif", os.path.join(library, "everyday", "http-service.json"),
+                                  "--capacity", promise, "--runs", "2", "--until", "2ms"]
     yield "merge", ["merge", "x.j"]
     yield "inspect", ["inspect", service, "--at", "50us"]
     yield "inspect", ["inspect", files[1], "--at", "1ms"]
@@ -61,6 +65,11 @@ def outputs():
     yield "calibrate", ["calibrate", "--samples", "20"]
     yield "explore", ["explore", kernel, "--schedule", "x.schedule"]
     yield "explore", ["explore", fixed, "--runs", "20"]
+    for i, file in enumerate((kernel, fixed)):
+        search = ["explore", file, "--seeds", "1-4", "--runs", "3", "--journal", f"e{i}.j"]
+        yield "explore", search
+        yield "merge-search", ["merge", f"e{i}.j"]
+    yield "explore", ["explore", service, "--until", "1ms", "--runs", "2"]
     for name in ("cockroach-584", "grpc-795", "moby-4395"):
         for ending in ("", "-fixed"):
             yield "explore", ["explore", os.path.join(library, "kernels", name + ending + ".json"),
@@ -71,6 +80,10 @@ def outputs():
     yield "shrink", ["shrink", "x.schedule"]
     yield "run", ["run", service, "--gotrace", "x.trace"]
     yield "trace-info", ["trace", "info", "x.trace"]
+    yield "replay-trace", ["replay", "x.trace"]
+    yield "replay-trace", ["replay", "x.trace", "--procs", "2"]
+    yield "run", ["run", "x.trace"]
+    yield "whatif", ["whatif", "x.trace", "--procs", "1,2", "--runs", "2", "--anyway"]
     recorded = os.path.join(ROOT, "tests", "fuzz", "corpus", "recorded")
     for name in sorted(os.listdir(recorded)):
         yield "trace-info", ["trace", "info", os.path.join(recorded, name)]
@@ -79,6 +92,14 @@ def outputs():
                        "--runs", "3", "--anyway"]
     yield "scenarios-list", ["scenarios", "list", service]
     yield "scenarios-check", ["scenarios", "check", service, files[1]]
+    yield None, ["scenarios", "check", service, files[1], "--shard", "1/1", "--journal", "c.j"]
+    yield "merge-check", ["merge", "c.j"]
+    yield "scenarios-show", ["scenarios", "show", service, files[1]]
+    yield "scenarios-gen-go", ["scenarios", "gen-go", service]
+    yield "scenarios-language", ["scenarios", "language"]
+    yield "query", ["query", "x.db", "SELECT id, scenario, NULL AS sched2, 0.5 AS half FROM runs"]
+    if os.environ.get("GO"):  # its library is compiled for it, which takes minutes
+        yield "record", ["record", "--shallow", "--", os.environ["GO"], "run", "."]
 
 
 # ---- what values have in common --------------------------------------------------
@@ -140,14 +161,24 @@ def joined(a, b):
 def real_outputs():
     folder = tempfile.mkdtemp()
     try:
+        with open(os.path.join(folder, "main.go"), "w", encoding="utf-8") as f:
+            f.write("package main\n\nfunc main() {\n\tc := make(chan int)\n"
+                    "\tgo func() { c <- 1 }()\n\t<-c\n}\n")
+        with open(os.path.join(folder, "go.mod"), "w", encoding="utf-8") as f:
+            f.write("module main\n\ngo 1.19\n")
         for name, args in outputs():
-            done = subprocess.run([GMPSIM, *args, "--json"], stdout=subprocess.PIPE, cwd=folder,
-                                  stderr=subprocess.PIPE, timeout=120, check=False)
+            form = ["--json"] if name is not None else []
+            done = subprocess.run([GMPSIM, args[0], *form, *args[1:]], stdout=subprocess.PIPE,
+                                  cwd=folder, stderr=subprocess.PIPE, timeout=120, check=False)
             if name == "plot" and b"gnuplot" in done.stderr:
                 continue  # not installed here
+            if name == "record" and done.returncode != 0:
+                continue  # a Go that is too old, or has no cache to build in
             if done.returncode not in (0, 1) and (name, done.returncode) not in (
                     ("calibrate", 4), ("validate", 4)):
                 sys.exit("%s: status %d\n%s" % (args, done.returncode, done.stderr.decode()))
+            if name is None:
+                continue
             yield name, args, json.loads(done.stdout)
     finally:
         shutil.rmtree(folder)
@@ -180,6 +211,9 @@ def write():
     for name, _, value in real_outputs():
         schemas[name] = joined(schemas.get(name), schema_of(value))
     os.makedirs(FOLDER, exist_ok=True)
+    # The columns are the user's.
+    schemas["query"] = {"type": "array", "items": {"type": "object", "additionalProperties": {
+        "type": ["integer", "null", "number", "string"]}}}
     for name, schema in schemas.items():
         head = {"$schema": "http://json-schema.org/draft-07/schema#",
                 "title": "gmpsim %s --json" % name.replace("-", " ")}
@@ -239,7 +273,7 @@ def check():
             if wrong is not None:
                 tried += 1
                 refused += not validator.is_valid(wrong)
-    idle = set(os.listdir(FOLDER)) - seen - {"plot.json"}
+    idle = set(os.listdir(FOLDER)) - seen - {"plot.json", "record.json"}
     print("%d schemas, %d outputs do not hold, %d of %d spoiled ones refused%s" %
           (len(seen), bad, refused, tried, "".join("\nnot checked: " + n for n in sorted(idle))))
     # A field that is not always there may go.
