@@ -88,22 +88,27 @@ static int class_of(uint64_t ns)
 /* ---- who is to blame ---- */
 
 /* Few are kept; the least of them makes room. */
-static struct span_blame *blame_like(struct blames *list, const struct span_blame *b)
+static int blame_at(const struct blames *list, const struct span_blame *b)
 {
     for (int i = 0; i < list->count; i++) {
-        struct span_blame *is = &list->of[i];
+        const struct span_blame *is = &list->of[i];
         if (is->part == b->part && is->group == b->group && is->pc == b->pc)
-            return is;
+            return i;
     }
-    return NULL;
+    return -1;
+}
+
+static const struct span_blame *blame_of(const struct blames *list, const struct span_blame *b)
+{
+    int i = blame_at(list, b);
+    return i >= 0 ? &list->of[i] : NULL;
 }
 
 static void blame(struct blames *list, const struct span_blame *b)
 {
-    struct span_blame *is = blame_like(list, b);
-    int least = 0;
-    if (is != NULL) {
-        is->ps += b->ps;
+    int at = blame_at(list, b), least = 0;
+    if (at >= 0) {
+        list->of[at].ps += b->ps;
         return;
     }
     for (int i = 0; i < list->count; i++)
@@ -430,8 +435,9 @@ static void span_begins(void *arg, const struct tr_span *s, uint64_t time)
     struct attribution *a = arg;
     struct tr_g *g = tr_find_g(a->t, s->g);
     struct span_mark *m = mark_of(a, s);
-    memset(m, 0, sizeof *m);
     uint64_t from = time; /* of the parts */
+    memset(m->parts, 0, sizeof m->parts);
+    m->blames.count = 0;
     if (g != NULL) {
         struct track *k = track_of(a, s->g, g, time);
         bool taken = s->began < time && k->taken_at >= s->began;
@@ -450,10 +456,9 @@ static void span_begins(void *arg, const struct tr_span *s, uint64_t time)
 /* What of the goroutine's waits is of the span that this is the mark of. */
 static void add_blames(struct span_class *to, const struct track *k, const struct span_mark *m)
 {
-    struct blames before = m->blames;
     for (int i = 0; i < k->blames.count; i++) {
         struct span_blame b = k->blames.of[i];
-        const struct span_blame *old = blame_like(&before, &b);
+        const struct span_blame *old = blame_of(&m->blames, &b);
         b.ps -= old != NULL && old->ps < b.ps ? old->ps : old != NULL ? b.ps : 0;
         if (b.ps > 0)
             blame(&to->blames, &b);
