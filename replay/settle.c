@@ -3,7 +3,7 @@
  * whom is decided anew, and what a goroutine does then may not fit: a client waits for an answer
  * that the server gives to another, for what decides is in values that nobody recorded. Then
  * channels that somebody is stuck at are replayed as they were recorded (level 1), a few at a
- * time; if that does not help, all of them, and at last every operation. */
+ * time; if that does not help, all of them, and at last every operation and every connection. */
 #include <stdlib.h>
 
 #include "model/prog.h"
@@ -44,11 +44,11 @@ static struct tried try_it(struct failure *f, struct replay *rp)
     return t;
 }
 
-static uint32_t all_channels(struct recording *r)
+static uint32_t all_of(struct recording *r, uint8_t kind)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->nobjects; i++)
-        if (r->objects[i].kind == OBJ_CHAN && !r->objects[i].tokens) {
+        if (r->objects[i].kind == kind && !r->objects[i].tokens) {
             r->objects[i].tokens = true;
             n++;
         }
@@ -74,9 +74,11 @@ void replay_settle(struct failure *f, struct replay *rp)
             return;
         uint32_t more = t.stuck;
         if (more == 0 || round == ROUNDS - 3)
-            more += all_channels(rp->rec);
-        if (more == 0 || round == ROUNDS - 2)
+            more += all_of(rp->rec, OBJ_CHAN);
+        if (more == 0 || round == ROUNDS - 2) {
             rp->tape.no_deep = true;
+            more += all_of(rp->rec, OBJ_FD);
+        }
         rp->left_out += more;
         keep_items(rp->rec);
         replay_make(rp);

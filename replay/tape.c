@@ -194,7 +194,13 @@ static void wait_in(struct tp *t, uint32_t number)
     tape_burn(t);
     switch ((enum rec_how)w->how) {
     case HOW_TIMER: tape_emit(t, OP_SLEEP, 0, NOREG, 0, -1, w->sleep_ns); break;
-    case HOW_NET: tape_take(t, w->object, w->takes > 0 ? w->takes : 1); break;
+    case HOW_NET:
+        if (t->r->objects[w->object].tokens) {
+            wait_outside(t, w);
+            break;
+        }
+        tape_take(t, w->object, w->takes > 0 ? w->takes : 1);
+        break;
     case HOW_OBJECT: tape_emit_obj(t, OP_WGWAIT, w->object); break;
     case HOW_OUTSIDE: wait_outside(t, w); break;
     default: wait_token(t, w, number); break;
@@ -236,7 +242,8 @@ static void syscall(struct tp *t, uint32_t g, int64_t ns, uint32_t site)
     if (t->io_post != REC_NONE) {
         tape_emit(t, OP_FDPOST, 0, NOREG, 0, (int32_t)t->io_post, ns / 2);
         t->io_post = REC_NONE;
-    } else if (w != NULL && w->object != REC_NONE)
+    }
+    if (w != NULL && w->object != REC_NONE)
         tape_emit(t, OP_FDPOST, 0, NOREG, 0, (int32_t)w->object, ns / 2);
     tape_emit(t, OP_SYSCALL, tape_is_off_cpu(t->r, site, ns), NOREG, 0, -1, ns);
 }

@@ -23,6 +23,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Nobody looked at these while passes and ranges were made.
 UNSEEN = ("barrier", "logger", "mergesort", "ratelimit")
 LEVELS = ("plain", "deep")
+QUOTA, PERIOD_US = 1, 10000  # CPUs; where a cgroup can be made
+CROWD = (2, 4, 8)  # Ps on the CPUs that there are; without a real-time class, which does not share
+P99_WITHIN = {"plain": 2, "deep": 1.5}
 
 
 class Bench:
@@ -70,11 +73,12 @@ class Bench:
             self.call(command, env=self.env, cwd=os.path.join(HERE, "src"))
         return paths
 
-    def run(self, path, procs, trace=None):
+    def run(self, path, procs, trace=None, first=None):
         env = dict(self.env, GOMAXPROCS=str(procs))
+        first = self.first if first is None else first
         if trace is not None:
             env["GMPSIM_TRACE"] = trace
-        return json.loads(self.call([*self.first, path, "-tmp", self.folder], env=env))
+        return json.loads(self.call([*first, path, "-tmp", self.folder], env=env))
 
     def sidecar(self, go, release):
         """What waking a thread costs here; measured once for each Go."""
@@ -103,6 +107,8 @@ class Bench:
                 with open(self.path, "w", encoding="utf-8") as f:
                     json.dump(self.known, f)
             self.measure_cost(release, paths)
+            self.measure_crowd(release, paths)
+            self.measure_quota(release, paths)
             for program in self.programs:
                 for procs in (1, 2):
                     for level in LEVELS:
@@ -124,6 +130,85 @@ class Bench:
                         have.append(self.run(paths[program][built], 2, to)["wall_ns"])
         with open(self.path, "w", encoding="utf-8") as f:
             json.dump(self.known, f)
+
+    def measure_crowd(self, release, paths):
+        """More Ps than CPUs."""
+        for _ in range(self.rounds):
+            for program in self.programs:
+                for procs in CROWD:
+                    have = self.known.setdefault("crowd %s %s %d" % (release, program, procs), [])
+                    if len(have) < self.rounds:
+                        have.append(self.run(paths[program]["untraced"], procs,
+                                             first=[])["wall_ns"])
+        with open(self.path, "w", encoding="utf-8") as f:
+            json.dump(self.known, f)
+
+    def measure_quota(self, release, paths):
+        """At 2 Ps, with a quota of one CPU in periods that are short beside the programs."""
+        group = cgroup()
+        if group is None:
+            return
+        for _ in range(self.rounds):
+            for program in self.programs:
+                have = self.known.setdefault("quota %s %s" % (release, program), [])
+                if len(have) < self.rounds:
+                    enter = ["sh", "-c", "echo $$ > %s/cgroup.procs; exec \"$@\"" % group, "sh"]
+                    have.append(self.run(paths[program]["untraced"], 2, first=enter)["wall_ns"])
+        os.rmdir(group)
+        with open(self.path, "w", encoding="utf-8") as f:
+            json.dump(self.known, f)
+
+    def quota(self):
+        cells = []
+        for go in self.gos:
+            release = self.release(go)
+            for program in self.programs:
+                truth = self.known.get("quota %s %s" % (release, program))
+                for level in LEVELS if truth else ():
+                    j = self.replay(self.trace(release, program, level, 2), "--quota", str(QUOTA),
+                                    "--period", "%dus" % PERIOD_US)
+                    cells.append({"program": program, "level": level, "trust": j["trust"],
+                                  "error": j["makespan_ns"]["replayed"] /
+                                  statistics.median(truth) - 1})
+        return cells
+
+    def replay(self, trace, *more):
+        return json.loads(self.call([self.gmpsim, "replay", "--json", "--anyway", "--window",
+                                     "measured", *more, trace]))
+
+    def crowd(self):
+        """T(4)/T(2) and T(8)/T(2) on two CPUs: predicted from the recording at 2 Ps, measured."""
+        cells = []
+        for go in self.gos:
+            release = self.release(go)
+            for program in self.programs:
+                truth = {n: statistics.median(self.known["crowd %s %s %d" % (
+                    release, program, n)]) for n in CROWD}
+                for level in LEVELS:
+                    trace = self.trace(release, program, level, 2)
+                    said = {n: self.replay(trace, "--procs", str(n), "--cpus", "2") for n in CROWD}
+                    took = {n: j["makespan_ns"]["replayed"] for n, j in said.items()}
+                    for n in CROWD[1:]:
+                        cells.append({"go": release, "program": program, "level": level, "procs": n,
+                                      "said": took[n] / took[2], "truth": truth[n] / truth[2],
+                                      "worthless": said[n]["trust"]["worthless"]})
+        return cells
+
+    def releases(self):
+        """Recorded on one release, asked about another, at the same Ps."""
+        cells = []
+        names = [self.release(go) for go in self.gos]
+        for was, asked in ((a, b) for a in names for b in names if a != b):
+            for program in self.programs:
+                for level in LEVELS:
+                    for procs in (1, 2):
+                        j = self.replay(self.trace(was, program, level, procs), "--profile",
+                                        ".".join(asked.split(".")[:2]))
+                        truth = statistics.median(self.known["%s %s %d" % (asked, program, procs)])
+                        cells.append({"was": was, "go": asked, "program": program, "level": level,
+                                      "procs": procs, "trust": j["trust"],
+                                      "error": j["makespan_ns"]["replayed"] / truth - 1})
+        return cells
 
     def costs(self):
         lines = ["| program | the overlay, no trace | plain trace | deep trace |",
@@ -156,8 +241,7 @@ class Bench:
 
     def cell(self, release, program, level, was, procs):
         trace = self.trace(release, program, level, was)
-        j = json.loads(self.call([self.gmpsim, "replay", "--json", "--anyway", "--window",
-                                  "measured", "--procs", str(procs), trace]))
+        j = self.replay(trace, "--procs", str(procs))
         runs = self.known["%s %s %d" % (release, program, procs)]
         truth = statistics.median(runs)
         quarters = [min(runs), 0, max(runs)]
@@ -169,7 +253,26 @@ class Bench:
                 "truth": truth, "noise": (quarters[2] - quarters[0]) / truth, "said": said,
                 "error": said / truth - 1, "recorded": j["makespan_ns"]["recorded"],
                 "verdict": j["verdict"], "left_out": j["left_out"], "trust": trust,
-                "wait_p99": j["wait_p99_ns"]["replayed"]}
+                "wait_p99": j["wait_p99_ns"]["replayed"],
+                "recorded_p99": j["wait_p99_ns"]["recorded"]}
+
+
+def cgroup():
+    """A new one with the quota, None where none can be made."""
+    v1, v2 = "/sys/fs/cgroup/cpu", "/sys/fs/cgroup"
+    is_v1 = os.path.exists(v1 + "/cpu.cfs_quota_us")
+    group = os.path.join(v1 if is_v1 else v2, "gmpsim-accuracy")
+    limits = (("cpu.cfs_period_us", PERIOD_US), ("cpu.cfs_quota_us", QUOTA * PERIOD_US))
+    if not is_v1:
+        limits = (("cpu.max", "%d %d" % (QUOTA * PERIOD_US, PERIOD_US)),)
+    try:
+        os.makedirs(group, exist_ok=True)
+        for name, value in limits:
+            with open(os.path.join(group, name), "w", encoding="ascii") as f:
+                f.write(str(value))
+    except OSError:
+        return None
+    return group
 
 
 def percent(x):
@@ -221,6 +324,83 @@ def ranges(cells):
     return "\n".join(lines)
 
 
+def within(values, factor):
+    """Of ratios: how many are between 1 / factor and factor."""
+    return "%d of %d" % (sum(1 / factor <= v <= factor for v in values), len(values))
+
+
+def tails(cells):
+    """The 99th percentile of waits for a P, against the recording made at the Ps asked about."""
+    there = {(c["go"], c["program"], c["level"], c["was"]): c["recorded_p99"] for c in cells}
+    lines = ["| | 1 > 1 | 1 > 2 | 2 > 1 | 2 > 2 |", "|---|---|---|---|---|"]
+    for level in LEVELS:
+        row = []
+        for was, procs in ((1, 1), (1, 2), (2, 1), (2, 2)):
+            ratios = [c["wait_p99"] / there[c["go"], c["program"], level, procs] for c in cells
+                      if (c["level"], c["was"], c["procs"]) == (level, was, procs) and
+                      not c["trust"]["worthless"] and c["wait_p99"] > 0 and
+                      there[c["go"], c["program"], level, procs] > 0]
+            row.append(within(ratios, P99_WITHIN[level]))
+        lines.append("| %s, within a factor of %g | %s |" % (level, P99_WITHIN[level],
+                                                            " | ".join(row)))
+    return "\n".join(lines)
+
+
+def crowded(cells, gos):
+    lines = ["| program | T(4)/T(2) measured | from plain | from deep | T(8)/T(2) measured | "
+             "from plain | from deep |", "|---|---|---|---|---|---|---|"]
+    for program in sorted({c["program"] for c in cells}):
+        row = []
+        for n in CROWD[1:]:
+            for level, what in (("plain", "truth"), ("plain", "said"), ("deep", "said")):
+                row.append(" / ".join("%.2f" % c[what] for g in gos for c in cells
+                                      if (c["go"], c["program"], c["level"], c["procs"]) ==
+                                      (g, program, level, n)))
+        lines.append("| %s | %s |" % (program, " | ".join(row)))
+    for name, of in (("median error", lambda e: "%.1f %%" % (100 * statistics.median(e))),
+                     ("at most 10 %", lambda e: "%d of %d" % (sum(x <= .1 for x in e), len(e)))):
+        row = []
+        for n in CROWD[1:]:
+            row.append("")
+            for level in LEVELS:
+                row.append(of([abs(c["said"] / c["truth"] - 1) for c in cells
+                               if (c["level"], c["procs"]) == (level, n) and not c["worthless"]]))
+        lines.append("| **%s** (not refused) | %s |" % (name, " | ".join(row)))
+    return "\n".join(lines)
+
+
+def other_releases(cells):
+    lines = ["| recorded on | asked about | level | Ps | median error | at most 10 % | within the "
+             "stated range | refused |", "|---|---|---|---|---|---|---|---|"]
+    for was, go in sorted({(c["was"], c["go"]) for c in cells}):
+        for level in LEVELS:
+            for procs in (1, 2):
+                of = [c for c in cells if (c["was"], c["go"], c["level"], c["procs"]) ==
+                      (was, go, level, procs)]
+                given = [c for c in of if not c["trust"]["worthless"]]
+                lines.append("| %s | %s | %s | %d | %.1f %% | %s | %s | %d |" % (
+                    was, go, level, procs,
+                    100 * statistics.median(abs(c["error"]) for c in given),
+                    share([c for c in given if abs(c["error"]) <= .1], given),
+                    share([c for c in given if abs(c["error"]) <= c["trust"]["range"]], given),
+                    len(of) - len(given)))
+    return "\n".join(lines)
+
+
+def quota_rows(cells):
+    lines = ["| | median error | at most 10 % | within the stated range | refused |",
+             "|---|---|---|---|---|"]
+    for level in LEVELS if cells else ():
+        of = [c for c in cells if c["level"] == level]
+        given = [c for c in of if not c["trust"]["worthless"]]
+        lines.append("| %s | %.1f %% | %s | %s | %d |" % (
+            level, 100 * statistics.median(abs(c["error"]) for c in given),
+            share([c for c in given if abs(c["error"]) <= .1], given),
+            share([c for c in given if abs(c["error"]) <= c["trust"]["range"]], given),
+            len(of) - len(given)))
+    return "\n".join(lines)
+
+
 def medians(cells):
     lines = ["| | 1 > 1 | 1 > 2 | 2 > 1 | 2 > 2 | all predictions |", "|---|---|---|---|---|---|"]
     moves = ((1, 1), (1, 2), (2, 1), (2, 2))
@@ -258,7 +438,9 @@ def write(page, cells, bench):
             "noise": statistics.median(noise), "noisiest": max(noise),
             "medians": medians(cells), "ranges": ranges(cells), "unseen": ", ".join(UNSEEN),
             "plain": table(cells, "plain", gos), "deep": table(cells, "deep", gos),
-            "missed": missed(cells), "costs": bench.costs(),
+            "missed": missed(cells), "costs": bench.costs(), "tails": tails(cells),
+            "crowded": crowded(bench.crowd(), gos), "releases": other_releases(bench.releases()),
+            "quota": quota_rows(bench.quota()), "cpus": QUOTA, "period": PERIOD_US // 1000,
             "gos_cost": " / ".join(bench.release(go) for go in bench.gos)})
 
 
