@@ -50,6 +50,7 @@ struct agreement {
     int utilisation[2];     /* permille of procs * makespan */
     uint64_t early, tokens; /* waits whose event had happened; all of level 1 */
     bool finished;
+    bool quota; /* of the replay: it is throttled by one */
 };
 
 struct run_opts;

@@ -12,6 +12,7 @@ enum {
     PERMILLE = 1000,
     BASE = 40, /* noise of the machine, and of what the model does not know */
     OTHER = 40,
+    QUOTA = 120,
     DEEP = 30,
     TOKENS_RAISED = 100, /* a plain recording, more Ps */
     LEFT_OUT = 100,
@@ -108,6 +109,7 @@ static void look_at(const struct replay *rp, const struct agreement *base,
     count_stretches(r, rp->tape.event_ns, t);
     t->self = self_error(r, base, t->tracer);
     t->early = share(is->early, is->tokens);
+    t->quota = is->quota;
     t->gc = ps > 0 ? (int)(gc * PERMILLE / ps) : 0;
     int64_t threads = rp->side.thread_run_ns + rp->side.thread_wait_ns;
     t->os = threads > 0 ? (int)(rp->side.thread_wait_ns * PERMILLE / threads) : -1;
@@ -119,7 +121,8 @@ static void set_range(const struct replay *rp, struct trust *t)
     t->range = BASE + abs(t->self) + t->tracer + (deep ? DEEP : 0);
     if (!t->other)
         return;
-    t->range += OTHER + t->gc / 2 + (t->outside > DRIVEN ? 0 : t->outside / 2) + t->locked;
+    t->range += OTHER + (t->quota ? QUOTA : 0) + t->gc / 2 +
+                (t->outside > DRIVEN ? 0 : t->outside / 2) + t->locked;
     if (t->raised && !deep)
         t->range += TOKENS_RAISED + t->order / 10;
     if (rp->left_out > 0)
@@ -182,6 +185,8 @@ static void notes(const struct replay *rp, struct trust *t)
     if (t->outside > 0)
         note(t, "%d.%d %% of the waits were ended from outside: at the recorded times",
              t->outside / 10, t->outside % 10);
+    if (t->quota)
+        note(t, "a quota: where in its period the program begins is not known");
     if (t->outside > DRIVEN && t->other)
         note(t, "so the load is an open one: the makespan stays, look at waits and regions");
     if (t->gc > 20)

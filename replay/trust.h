@@ -22,6 +22,7 @@ struct trust {
     int gc;      /* of the Ps' time: the collector's, which is not replayed */
     int os;      /* of the threads' time: ready, without a CPU; -1: nobody knows */
     bool other;  /* settings are not the recorded ones */
+    bool quota;  /* asked about: what is left of a period when the program begins is not known */
     bool raised; /* ... there are more Ps */
     int range;   /* the truth is within this of the answer, nine times of ten */
     bool worthless;

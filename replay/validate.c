@@ -69,5 +69,6 @@ void validate(const struct replay *rp, const struct run_opts *o, const struct ru
 {
     *a = (struct agreement){0};
     recorded(rp->rec, a);
+    a->quota = o->quota_us > 0 || o->nquotas > 0;
     replayed(o, q, a);
 }

@@ -158,6 +158,9 @@ class Bench:
         with open(self.path, "w", encoding="utf-8") as f:
             json.dump(self.known, f)
 
+    def runs_of(self, what):
+        return min(len(v) for k, v in self.known.items() if k.startswith(what + " "))
+
     def quota(self):
         cells = []
         for go in self.gos:
@@ -388,9 +391,11 @@ def other_releases(cells):
 
 
 def quota_rows(cells):
+    if not cells:
+        return "Not measured: no cgroup could be made."
     lines = ["| | median error | at most 10 % | within the stated range | refused |",
              "|---|---|---|---|---|"]
-    for level in LEVELS if cells else ():
+    for level in LEVELS:
         of = [c for c in cells if c["level"] == level]
         given = [c for c in of if not c["trust"]["worthless"]]
         lines.append("| %s | %.1f %% | %s | %s | %d |" % (
@@ -440,6 +445,7 @@ def write(page, cells, bench):
             "plain": table(cells, "plain", gos), "deep": table(cells, "deep", gos),
             "missed": missed(cells), "costs": bench.costs(), "tails": tails(cells),
             "crowded": crowded(bench.crowd(), gos), "releases": other_releases(bench.releases()),
+            "crowd_runs": bench.runs_of("crowd"), "cost_runs": bench.runs_of("cost"),
             "quota": quota_rows(bench.quota()), "cpus": QUOTA, "period": PERIOD_US // 1000,
             "gos_cost": " / ".join(bench.release(go) for go in bench.gos)})
 

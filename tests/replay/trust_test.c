@@ -113,6 +113,16 @@ TEST_CASE(Trust, WhatComesFromOutsideIsCounted)
     CHECK(!t.worthless);
 }
 
+TEST_CASE(Trust, AQuotaWidensTheRange)
+{
+    make(10, MS, 2);
+    ask(1, true);
+    int range = t.range;
+    is.quota = true;
+    ask(1, true);
+    CHECK_EQ(t.range, range + 120);
+}
+
 TEST_CASE(Trust, TheCollectorsShareWidensTheRange)
 {
     make(10, MS, 2);
