@@ -212,7 +212,7 @@ static void deep(struct tp *t, uint32_t g, enum rec_deed deed, uint64_t n, uint3
         break;
     case DEED_fdread: fd_read(t, g); break;
     case DEED_fdwrite:
-        if (object != NULL && !object->tokens && object->param > 0)
+        if (object != NULL && !object->tokens && object->param > 0 && n > 0)
             t->io_post = o;
         break;
     case DEED_once:
