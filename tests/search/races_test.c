@@ -64,6 +64,8 @@ static void try_one(const char *edge, const cJSON *body, enum granularity granul
     if (found != race || (found && strcmp(r.finding.verdict.what, "data race") != 0))
         FAIL_CASE("%s, %s: %s", edge, race ? "without it" : "with it",
                   found ? r.finding.verdict.text : "nothing");
+    if (found && strstr(r.finding.verdict.text, "data race on x: ") == NULL)
+        FAIL_CASE("%s: another variable: %s", edge, r.finding.verdict.text);
     if (found)
         finding_release(&r.finding);
     scenario_free(s);
