@@ -16,7 +16,8 @@ if more than 3 of 100 survive that have no reason there.
 
     --most N     in place of 3
     -j JOBS      at once (default: as many as there are CPUs)
-    -s SECONDS   only the quick cases, which together take so long (default: 4; --all: 0, all cases)
+    -s SECONDS   for each mutant only cases that together take so long, quick ones first, at least
+                 one (default: 4; --all: 0, all cases)
     --identical  compile each survivor alone: one whose code is that of the model is no mutant
 """
 import hashlib

@@ -14,8 +14,8 @@
  *         "unreached"  MS
  *         "differs" CASE: no case fails, but the runs of that scenario are others
  *
- * -o: this mutant alone, and what the case that fails says. -s: only quick cases, as many as
- * together take so long. -t: only the cases and what each takes, in microseconds. */
+ * -o: this mutant alone, and what the case that fails says. -s: each mutant meets only as many
+ * cases as together take so long, at least one. -t: only the cases and what each takes, in microseconds. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -153,17 +153,6 @@ static int by_time(const void *a, const void *b)
 static struct one_case *order[CASES_MAX]; /* quick ones first; those that pass */
 static int nordered;
 
-/* Gives how long those take that are left. */
-static uint64_t leave_out_slow(void)
-{
-    uint64_t us = 0;
-    int n = 0;
-    while (n < nordered && us + order[n]->us <= (uint64_t)seconds * 1000000)
-        us += order[n++]->us;
-    nordered = n;
-    return us;
-}
-
 static bool try_all_as_it_is(void)
 {
     bool good = true;
@@ -180,8 +169,6 @@ static bool try_all_as_it_is(void)
         }
     }
     qsort(order, (size_t)nordered, sizeof *order, by_time);
-    if (seconds > 0)
-        us = leave_out_slow();
     for (int i = 0; i < nordered && times > 0; i++)
         printf("%s.%s\t%" PRIu64 "\n", order[i]->c->suite, order[i]->c->name, order[i]->us);
     fprintf(stderr, "runner: %d cases, %" PRIu64 " ms\n", nordered, us / 1000);
@@ -200,9 +187,13 @@ static void child(struct slot *s)
     quiet();
     wrong_mutant = s->mutant;
     wrong_reached = calloc((size_t)mutants + 1, 1);
+    uint64_t us = 0; /* of the true model */
     for (int i = 0; i < nordered; i++) {
         if (!reaches(order[i], s->mutant))
             continue;
+        if (seconds > 0 && us > 0 && us + order[i]->us > (uint64_t)seconds * 1000000)
+            break;
+        us += order[i]->us;
         s->at = i;
         limit_cpu(order[i]->us * 5 + (uint64_t)budget_ms * 1000);
         run_case(order[i]);
