@@ -237,3 +237,30 @@ TEST_CASE(Reach, AHandleIsAReference)
         scenario_free(s);
     }
 }
+
+/* Who waits for a once waits for what its function waits for; the function is deferred work of the
+ * one who does it, which is found from there alone. */
+TEST_CASE(Reach, AOnceIsHeldByItsFunction)
+{
+    static const struct {
+        const char *slow;
+        int leaked;
+    } onces[] = {{"{'sleep': '1h'}", 0}, {"{'recv': 'nil'}", 2}};
+    static struct run r;
+    for (int i = 0; i < 2; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "{'name': 'once', 'why': 'test', 'procs': 2, 'objects': {'o': 'once'},"
+                 " 'funcs': {'slow': [%s]}, 'main': [{'go': [{'once': 'o', 'do': 'slow'}]},"
+                 " {'sleep': '1ms'}, {'go': [{'once': 'o', 'do': 'slow'}]}, {'sleep': '1ms'},"
+                 " {'leak_profile': 'n'}, {'print': '%%d', 'args': ['n']}]}",
+                 onces[i].slow);
+        struct scenario *s = loaded(text);
+        run_of(s, PROFILE_LATEST, &r);
+        if (!printed(&r, onces[i].leaked) || (int)r.result.stranded != onces[i].leaked)
+            FAIL_CASE("%s: %d leaked, want %d", onces[i].slow, (int)r.result.stranded,
+                      onces[i].leaked);
+        run_free(&r);
+        scenario_free(s);
+    }
+}
