@@ -15,7 +15,8 @@
  *         "differs" CASE: no case fails, but the runs of that scenario are others
  *
  * -o: this mutant alone, and what the case that fails says. -s: each mutant meets only as many
- * cases as together take so long, at least one. -t: only the cases and what each takes, in microseconds. */
+ * cases as together take so long, at least one. -t: only the cases and what each takes, in
+ * microseconds. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
