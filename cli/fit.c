@@ -347,7 +347,8 @@ static void check_scenario(const char *text)
     struct failure f = {0};
     struct scenario *s = scenario_load(&f, "the fitted scenario", text, strlen(text));
     if (s == NULL)
-        cli_die(EXIT_INTERNAL, "fit: %s", f.text);
+        cli_die(strstr(f.text, "out of memory") != NULL ? EXIT_USAGE : EXIT_INTERNAL, "fit: %s",
+                f.text);
     scenario_free(s);
 }
 
