@@ -42,7 +42,7 @@ def is_new(go):
 
 
 def find_go():
-    places = ["/usr/local/go/bin/go", "/usr/lib/go-1.*/bin/go", "/opt/go1.*/usr/lib/go-*/bin/go"]
+    places = ["/usr/local/go/bin/go", "/usr/lib/go-1.*/bin/go"]
     found = [shutil.which("go")] + [p for place in places for p in sorted(glob.glob(place))]
     new = [go for go in found if go and is_new(go)]
     if not new:
