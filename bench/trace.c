@@ -70,7 +70,7 @@ static double read_here(const struct input_file *in, uint64_t *events)
 
 static const char *find_go(void)
 {
-    static const char *const places[] = {"/usr/lib/go-1.*/bin/go", "/opt/go*/usr/lib/go-*/bin/go",
+    static const char *const places[] = {"/usr/lib/go-1.*/bin/go", "/opt/go*/bin/go",
                                          "/usr/local/go/bin/go"};
     static char found[300];
     const char *go = getenv("GO");

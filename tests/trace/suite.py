@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 PLACES = ["/usr/lib/go-*/src", "/usr/share/go-*/src", "/usr/local/go/src", "/opt/go*/src",
-          "/opt/go*/usr/share/go-*/src", "/usr/lib/go/src"]
+          "/usr/lib/go/src"]
 TESTS = ["internal/trace/testdata/tests/*.test", "internal/trace/v2/testdata/tests/*.test"]
 
 
