@@ -84,7 +84,7 @@ struct core {
     /* A broken invariant in words, or NULL; for a world that stands still between two points.
      * quiet: every M is asleep or computing, so that nobody is on the way to look for work. */
     const char *(*check)(bool quiet);
-    /* Breaks that invariant. False: not possible at this moment. */
+    /* Breaks the invariant `what`, on purpose. False: not possible at this moment. */
     bool (*plant)(enum core_plant what, bool quiet);
 };
 

@@ -81,7 +81,7 @@ static void waitq_remove(struct waitq *q, struct sudog *s)
     } else if (y != NULL) {
         y->prev = NULL;
         a_store_rlx(&q->first, y);
-    } else if (a_own(&q->first) == s) { /* else removed and alone in either case */
+    } else if (a_own(&q->first) == s) { /* the only one; else off the queue already */
         a_store_rlx(&q->first, (struct sudog *)NULL);
         q->last = NULL;
     }
@@ -319,7 +319,7 @@ static enum chan_try recv_locked(struct hchan *c, int64_t *ep)
     return CHAN_BLOCK;
 }
 
-/* Of a RECV, or of a select with one case, which the compiler turns into a plain receive. */
+/* The result of a RECV, or of a select with one case: the compiler makes a plain receive of it. */
 static inline void recv_result(struct g *gp, int64_t v, bool ok)
 {
     if (gp->func < 0)

@@ -201,7 +201,7 @@ static const char *check_wired(bool quiet)
 
 /* ---- a quiet world: every M is asleep or computing, so nobody is between two steps ---- */
 
-/* In how many ways a P has a place. */
+/* How many places have pp: an M, the idle list, nextp, a stop, a system call. One is right. */
 static int places_of(struct p *pp)
 {
     uint32_t status = a_peek(&pp->status);

@@ -73,7 +73,7 @@ static void putExtraM(struct m *mp)
     addExtraM(mp);
 }
 
-/* proc.go oneNewExtraM. It counts as one of Go's threads until it is in the list or in use. */
+/* proc.go oneNewExtraM. The M counts as one of Go's threads until it is in the list or in use. */
 static struct m *oneNewExtraM(void)
 {
     struct m *mp = allocm(NULL, MSTART_EXTRA, -1);

@@ -188,7 +188,7 @@ static struct p *next_unserved_p(void)
     return NULL;
 }
 
-/* gcBgMarkStartWorkers, one worker a turn: the starter waits until it runs. */
+/* gcBgMarkStartWorkers, one worker at a time: the starter waits until that one runs. */
 static enum opres step_gcWorkers(struct g *gp)
 {
     struct gcController *c = &rt->gc;

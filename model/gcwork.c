@@ -113,8 +113,8 @@ static void enlist_by_preemption(void)
 }
 
 /* mgcpacer.go enlistWorker: a marker has made work known that others could take. In Go that is when
- * it puts a full buffer, or half of its own when there is none, where all find it; here, when it
- * has scanned what it took and some is left. */
+ * the marker puts a full buffer, or half of its only one, where all find it; here, when it has
+ * scanned what it took and some is left. */
 static void enlistWorker(void)
 {
     bool dedicated = a_load(&rt->gc.dedicatedNeeded) > 0;
@@ -157,8 +157,8 @@ static void share_work(int64_t n)
 }
 
 /* Is a request to preempt a reason to stop? For a worker that keeps its P, until_preempt false,
- * only when the world is to stop (1.15+). Since 1.22 also when forEachP wants it, but nobody calls
- * that while there is something left to mark. */
+ * only when the world is to stop (1.15+). In Go since 1.22 also when forEachP wants the P; here
+ * only a trace calls forEachP while there is something left to mark, and has to wait. */
 static bool drain_preempted(struct g *gp, bool until_preempt)
 {
     if (!a_load_rlx(&gp->preempt))
@@ -209,7 +209,7 @@ static void markroot(struct g *gp)
 }
 
 /* The roots come first; a worker that is preempted leaves the rest to others. True: it has to give
- * way after this one, as it is looked at after each. */
+ * way now; whether it has to is looked at after each root. */
 static bool drain_roots(struct g *self, struct p *pp, enum gcMarkWorkerMode mode,
                         bool until_preempt)
 {
@@ -358,8 +358,8 @@ static void started_send(void)
         goready(gp);
 }
 
-/* mgc.go gcBgMarkWorker, first turn: takes its index, then tells whoever started it, who starts the
- * next only then. */
+/* mgc.go gcBgMarkWorker, first round: takes its index, then tells whoever started it, who starts
+ * the next only then. */
 static enum opres step_bgMarkWorkerStart(struct g *gp)
 {
     struct gcController *c = &rt->gc;
@@ -377,7 +377,7 @@ static enum opres step_bgMarkWorkerStart(struct g *gp)
     return worker_park(gp);
 }
 
-/* mgc.go gcBgMarkWorker, every other turn: findRunnable gave the worker this P. */
+/* mgc.go gcBgMarkWorker, every other round: findRunnable gave the worker this P. */
 static enum opres step_bgMarkWorker(struct g *gp)
 {
     if (!prof->gc_worker_pool && a_load_rlx(&worker_p(gp)->gc.bgWorker) != gp)

@@ -2,7 +2,7 @@
 /* The interpreter of goroutine programs: what a G executes on its M between two visits to the
  * scheduler.
  *
- * gogo runs the G's steps, then its instructions, until an operation has arranged a switch to g0
+ * gogo runs the G's steps, then its instructions, until one of these has arranged a switch to g0
  * (OP_MCALL). gp->pc is kept one behind in registers (in) and written back before anything that may
  * park, so that a step finds its instruction at pc - 1.
  *
@@ -290,7 +290,7 @@ static enum opres op_cap(struct g *gp, const struct insn *in)
     return OP_DONE;
 }
 
-/* ---- sync: an operation on one object that is not nil ---- */
+/* ---- sync: instructions on one object that is not nil ---- */
 
 #define OBJECT_OP(name, type, kind, call)                            \
     static enum opres op_##name(struct g *gp, const struct insn *in) \

@@ -493,7 +493,7 @@ static void leaks_mark(void)
 
 /* gcMarkDone, when nothing is left to mark: Go looks for goroutines that have become reachable,
  * adds their stacks and marks on; when there are none, it names the leaked ones and marks those.
- * Here the answer is known at once, and the marking goes on as often. True: it does. */
+ * Here the answer is known at once, and the marking goes on as often. True: it goes on. */
 static bool leaks_more(void)
 {
     struct gcController *c = &rt->gc;

@@ -127,7 +127,7 @@ static bool spinbit_try(struct mutex *l, uint64_t v, bool spinner)
     return a_cas(&l->word, v, next);
 }
 
-/* lock2's loop. Every turn counts as a round, a failed try too; a sleep leaves the count at one. */
+/* lock2's loop. Every pass counts as a round, a failed try too; a sleep leaves the count at one. */
 static COLD void lock_spinbit_slow(struct mutex *l)
 {
     struct m *mp = getm();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* runtime.AddCleanup (mcleanup.go). In 1.24 cleanups run on the finalizer goroutine. Since 1.25
  * each P fills blocks of them while it sweeps, and full ones, or all when sweeping is over, go on a
- * stack for a number of goroutines: at most one to four Ps. An M that looks for work wakes as many
+ * stack for a number of goroutines: at most one per four Ps. An M that looks for work wakes as many
  * as there are blocks (findRunnable, step 6), and leaves word how many more are needed; these are
  * made by the next AddCleanup. */
 #include "gqueue.h"
@@ -231,7 +231,7 @@ static void cleanups_running(struct cleanupQueue *q, int32_t change)
     releasem(mp);
 }
 
-/* The next of the goroutine's block, in order. */
+/* The next cleanup of the goroutine's block, in order. */
 static enum opres cleanup_run(struct g *gp)
 {
     struct cleanupQueue *q = &rt->fin->cleanups;

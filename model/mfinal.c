@@ -280,7 +280,7 @@ static enum opres fing_park(struct g *gp)
     return goparkunlock(gp, &f->lock, waitReasonFinalizerWait);
 }
 
-/* The next of what was taken, newest first. */
+/* The next finalizer of those that were taken, newest first. */
 static void finalizer_run(struct g *gp)
 {
     struct finalizers *f = rt->fin;

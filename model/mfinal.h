@@ -8,7 +8,7 @@
  *   queued    the object's span was swept: for the finalizer goroutine (mfinal.c), or in a block
  *             for the cleanup goroutines (mcleanup.c, 1.25+)
  *
- * Only a program that has any has this record; in others nobody looks for queued ones.
+ * Only a program that has any has a struct finalizers; in others nobody looks for queued ones.
  * Included by runtime2.h. */
 #ifndef MODEL_MFINAL_H
 #define MODEL_MFINAL_H

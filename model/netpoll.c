@@ -6,7 +6,7 @@
 #include "lock.h"
 #include "park.h"
 
-enum { NETPOLL_BATCH_MAX = 128 }; /* the largest of profile.c */
+enum { NETPOLL_BATCH_MAX = 128 }; /* the most that profile.c allows */
 
 /* bits of pollDesc.atomicInfo */
 enum { pollClosing = 1, pollExpiredReadDeadline = 4, pollExpiredWriteDeadline = 8 };

@@ -9,7 +9,7 @@ static struct gext *g_ext(struct g *gp);
 static void gfpurge(struct p *pp);
 static void markrootFreeGStacks(void);
 static struct g *newproc1(bool parked, enum waitreason reason);
-/* Go statement. */
+/* The go statement. */
 static inline struct g *newproc(uint32_t func, const int64_t *args, uint32_t nargs, int32_t group);
 static struct g *newsysproc(enum step first, void *obj);
 static bool gdestroy(struct g *gp);

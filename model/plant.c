@@ -115,8 +115,8 @@ static bool plant_what(enum core_plant what, bool quiet)
     return false;
 }
 
-/* False: there is nothing here to break. Some only show when everybody rests, and what is kept
- * under sched.lock when nobody has it. */
+/* False: there is nothing here to break. Some mistakes show only when everybody rests, those in
+ * what sched.lock guards only when nobody has the lock. */
 static bool world_plant(enum core_plant what, bool quiet)
 {
     if (!rt->mainStarted || sched_locked())

@@ -191,8 +191,8 @@ static enum opres pool_pinned(struct g *gp, struct pool *o, struct poolLocal *l,
     return OP_DONE;
 }
 
-/* sync/pool.go pinSlow, with the mutex held. It is unlocked while pinned: so whoever waits for it
- * is readied and nobody yields to him. */
+/* sync/pool.go pinSlow, with the mutex held. The mutex is unlocked while pinned: so whoever waits
+ * for it is readied and nobody yields to him. */
 static enum opres step_poolPinned(struct g *gp)
 {
     const struct insn *in = cur_insn(gp);

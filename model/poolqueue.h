@@ -30,7 +30,7 @@ struct poolChain {
 static void poolChain_pushHead(struct poolChain *c, int64_t val);
 static bool poolChain_popHead(struct poolChain *c, int64_t *val);
 static bool poolChain_popTail(struct poolChain *c, int64_t *val);
-/* The collector's part: empty, with the elements for those that it makes next. The world is
- * stopped. */
+/* The collector's part: the chain is empty again, its elements are kept for those that it makes
+ * next. The world is stopped. */
 static void poolChain_collect(struct poolChain *c);
 #endif

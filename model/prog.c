@@ -314,7 +314,7 @@ static bool check_entry(struct check *k)
     return check_insn(k) && check_select(k);
 }
 
-/* From one tape's begin to its end. */
+/* From one tape's beginning to its end. */
 static bool check_tape(struct check *k, const uint8_t *at, const uint8_t *end)
 {
     struct insn in = {0};

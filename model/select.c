@@ -59,8 +59,8 @@ static bool select_ready(const struct selector *s, uint16_t k)
                             : select_peer(&c->sendq) || a_peek(&c->qcount) > 0;
 }
 
-/* By turns nothing changes until the locks are held: the question is only which of those that are
- * ready. It comes first. */
+/* By turns nothing changes until the locks are held: the question is only which of the ready cases
+ * is taken. That case comes first. */
 static void select_turn(struct selector *s)
 {
     uint32_t ready = 0, k = 0;

@@ -4,7 +4,7 @@
 #define MODEL_STACK_H
 #include "runtime2.h"
 
-/* Functions that are one step and no program code, its argument in gp->opval; then the G ends. */
+/* Functions that are one step, no program code; the step's argument: gp->opval. Then the G ends. */
 #define FUNC_STEP(s) (UINT32_MAX - (uint32_t)(s))
 
 static void *stackpool_get(uint32_t order);

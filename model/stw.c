@@ -127,7 +127,7 @@ static void stopTheWorldWithSema(enum ev_stw reason, bool pseudo_wait)
         casgstatus(gp, Gwaiting, Grunning);
 }
 
-/* proc.go stopTheWorld, by who holds worldsema. why: not preemptible until it is given back. */
+/* proc.go stopTheWorld. The caller holds worldsema and is not preemptible before its release. */
 static void stopTheWorld(enum ev_stw reason, const char *why)
 {
     getm()->preemptoff = why;

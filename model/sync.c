@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Package sync: Mutex (internal/sync/mutex.go), RWMutex, WaitGroup, Cond, Once. Go code above the
- * runtime's semaphores, so it runs as the goroutine and may be preempted between any two of its
- * atomic operations' slow paths.
+ * runtime's semaphores, so it runs as the goroutine and not on g0: other Ms may change something
+ * between any two of its atomic operations.
  *
  * Mutex, normal mode: a woken waiter competes with new arrivals, who usually win. Starving mode,
  * entered by a waiter that waited longer than starve_ns: Unlock hands the lock to the first waiter,

@@ -7,13 +7,13 @@
  *     TAPEBEGIN 0; loop: TAPE 0; JMP loop
  *
  * whose parameter is the number of the goroutine's tape. TAPE reads an instruction there and does
- * it as if it stood in its place; what an operation is in the middle of (cur_insn) is read again
+ * it as if it stood in its place; the one that a G is in the middle of (cur_insn) is read again
  * from the tape. A tape has no jumps and no calls; it ends with RET or the like. Register TAPE_SITE
  * says where in the recorded program it is, TAPE_BACK where TAPECALL came from (so a tape that was
  * called calls none); the ones behind them are free.
  *
- * An entry: a byte for the operation, which from TAPE_SHORT on also says that every field that may
- * be absent is (operations from GO on have both forms); then the fields that the operation has
+ * An entry: a byte for the opcode, which from TAPE_SHORT on also says that every field that may be
+ * absent is (opcodes from GO on have both forms); then the fields that the instruction has
  * (ops.def), registers and small numbers as a byte, d + 1 and imm as numbers of seven bits a byte,
  * lowest first, imm with its sign in the lowest bit. */
 #ifndef MODEL_TAPE_H
@@ -78,7 +78,7 @@ static inline const uint8_t *tape_get(const uint8_t *at, struct insn *in)
 
 /* prog.c: writes an entry, at most TAPE_ENTRY_MAX bytes; gives how many. */
 size_t tape_put(uint8_t *to, const struct insn *in);
-/* The entry if there is a whole one before end, that starts with an operation there is; else NULL.
- */
+/* The entry if there is a whole one before end, and if it starts with an opcode that there is; else
+ * NULL. */
 const uint8_t *tape_read(const uint8_t *at, const uint8_t *end, struct insn *in);
 #endif

@@ -103,7 +103,7 @@ static void timers_init(struct timers *ts); /* p.init, for a new struct p */
 static inline struct timer_check timers_check(struct p *pp, int64_t now);
 static int64_t timers_wakeTime(struct p *pp); /* 0: none */
 static uint32_t timers_len(struct p *pp);     /* racy */
-/* Pidleput: clears the bit when the heap is empty (1.16+). */
+/* pidleput: clears the bit when the heap is empty (1.16+). */
 static void updateTimerPMask(struct p *pp);
 static void moveTimers(struct timers *dst, struct timers *src); /* p.destroy, world stopped */
 static int64_t timeSleepUntil(void);         /* TIMER_MAX_WHEN: no timer; takes allpLock */

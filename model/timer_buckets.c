@@ -129,8 +129,8 @@ static void run_v0(struct timersBucket *tb, int64_t now)
     lock(&ts->mu);
 }
 
-/* time.go timerproc, one turn of its loop. It runs as a goroutine: what f readies lands on the P
- * that timerproc is on. */
+/* time.go timerproc, one round of its loop. It runs as a goroutine: what f readies lands on the
+ * P that timerproc is on. */
 static enum opres step_timerproc(struct g *gp)
 {
     struct timersBucket *tb = gp->opobj;

@@ -237,7 +237,7 @@ static void sleeper_start(struct trace_sleeper *s, int64_t period_ns, enum step 
     (void)newsysproc(first, NULL);
 }
 
-/* One turn of a sleeper's goroutine: sleeps, then does `then`. When the trace is over the sleeper
+/* One round of a sleeper's goroutine: sleeps, then does `then`. When the trace is over the sleeper
  * says so and ends. */
 static enum opres sleeper_turn(struct g *gp, struct trace_sleeper *s, enum step then)
 {

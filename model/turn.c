@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Turns of goroutines: one P, no preemption by time, and the host says which runnable goroutine
  * goes on, whenever one is about to do something that others can see. What the runtime does in
- * between is one step of whoever's turn it is. So the scheduler's own order (runnext, ring, global
+ * between is a part of the turn that goes on. So the scheduler's own order (runnext, ring, global
  * queue, slices) is out of the way, and what is left is what Go's documents promise: any goroutine
  * may be next.
  *

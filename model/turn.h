@@ -8,7 +8,7 @@
 /* Before an instruction of the program. True: gp gives way; the instruction runs when it comes
  * back. */
 static COLD bool turn_gives_way(struct g *gp, const struct insn *in);
-/* The end of main is one too: what others do before it counts. */
+/* The same at the end of main: what others do before it counts. */
 static COLD bool turn_gives_way_at_end(struct g *gp);
 /* schedule's part: who is next, off its queue. NULL: nobody is runnable. */
 static COLD struct g *turn_take(struct p *pp);
