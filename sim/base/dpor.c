@@ -11,7 +11,7 @@ static const struct turn_does clock_does = {
 
 /* ---- who is who ---- */
 
-/* More than there are places for share the last one: they are never told apart, and no proof. */
+/* Actors beyond the places that there are share the last one, not told apart: no proof then. */
 static uint32_t actor_of(struct strategy_dpor *d, uint32_t goid)
 {
     for (uint32_t i = 0; i < d->actors; i++)
@@ -114,8 +114,8 @@ static void took_waiters(struct strategy_dpor *d, struct dpor_node *n)
     }
 }
 
-/* The last turn is over; now: who can go on after it. What it has not told of itself by now nobody
- * saw. A goroutine that stopped may have set a timer. */
+/* The last turn is over; now: who can go on after it. What the turn did and has not told by now,
+ * nobody saw. A goroutine that stopped may have set a timer. */
 static void close_turn(struct strategy_dpor *d, uint64_t now)
 {
     struct dpor_node *n = last_turn(d);
@@ -268,8 +268,8 @@ static void join(struct dpor_node *n, const struct dpor_node *earlier)
             n->clock[i] = earlier->clock[i];
 }
 
-/* Of the turns after first that did not happen after it, up to second, and second: whose could be
- * the first. */
+/* Whose turn could be the first of these: the turns between first and second that did not happen
+ * after first, and second itself. */
 static uint64_t initials(const struct strategy_dpor *d, size_t first, size_t second)
 {
     const struct dpor_node *nodes = d->nodes;

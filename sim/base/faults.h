@@ -21,7 +21,7 @@ struct faults {
     bool on[FAULT_KINDS];
     int64_t ns[FAULT_KINDS]; /* of those that have a length */
     uint32_t most;           /* in one run; 0: FAULTS_MOST */
-    /* Sites of the model that lose their order: of that function, with that verb. No choice. */
+    /* Sites of the model that lose their order: those of `func` with `verb`. Nothing is chosen. */
     struct fault_weak {
         char func[FAULT_NAME_MAX], verb[FAULT_NAME_MAX];
     } weak[FAULT_WEAK_MAX];

@@ -5,8 +5,8 @@
 /* What somebody keeps of every living goroutine, by goid: an entry of a fixed size each. Goids are
  * handed out nearly in order, so entries lie in chunks of 64 and a chunk goes back to malloc when
  * its last goroutine ends: memory is that of the living, plus one word for 64 goroutines that
- * ever were. Rejected: a hash map, which needs twice the entries and the keys besides. Running out
- * of memory ends the process. */
+ * ever were. Rejected: a hash map, which needs twice the entries and the keys besides. Without
+ * memory x_failed is called (alloc.h). */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
 #define GMPSIM_SIM_BASE_MAP_H
 
 /* A hash map from a 64-bit number and a small one to two words: open spans by (key, span). Open
- * addressing; its memory comes from malloc, and running out of it ends the process. Nothing depends
- * on the order of its slots. */
+ * addressing; its memory comes from malloc, and without any x_failed is called (alloc.h). Nothing
+ * depends on the order of its slots. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 #ifndef GMPSIM_SIM_BASE_POOL_H
 #define GMPSIM_SIM_BASE_POOL_H
 
-/* Memory that is given back all at once. NULL never: out of memory ends the process with a message,
- * as before a run there is nothing to save. */
+/* Memory that is given back all at once. It is never NULL: without memory x_failed is called
+ * (alloc.h). */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -9,8 +9,8 @@
  * SURW (Zhao et al., ASPLOS 2025): the next is drawn in proportion to how much everybody has still
  * to do, by the most that was counted in a run before, so that all interleavings are about as
  * likely; and only operations on one object, another in each run, are counted and kept in the order
- * that was drawn, the others go as they come. Who begins after that was drawn would never be the
- * first, so then it is drawn again.
+ * that was drawn, the others go as they come. Who begins after the draw would never be the first,
+ * so then there is another draw.
  *
  * Where nobody says what is about to be done (granularity op), nothing conflicts, and every
  * operation counts. */
@@ -156,7 +156,7 @@ static bool is_interesting(const struct strategy_surw *p, const struct turn_does
     return false;
 }
 
-/* Among operations what is counted in a run that a limit cut is not all: at least one is left. */
+/* In a run that a limit cut not all operations were counted: at least one is taken to be left. */
 static uint32_t surw_weight(const struct strategy_surw *p, const struct choice *c, uint32_t k)
 {
     uint32_t left = surw_left(p, choice_place(c, k));
@@ -205,8 +205,8 @@ static void surw_note_object(struct strategy_surw *p, uint32_t object)
         p->objects[p->object_count++] = object;
 }
 
-/* Were all of them there when it was drawn? Whoever has begun since, or was woken, has to have the
- * chance that the others had. */
+/* Were all whom c offers there when `intended` was drawn? Who has begun since, or was woken, has to
+ * have the chance that the others had. */
 static bool surw_were_asked(const struct strategy_surw *p, const struct choice *c)
 {
     for (uint32_t k = 0; k < c->n; k++)

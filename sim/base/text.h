@@ -40,7 +40,7 @@ const char *text_line(const char *text);
 int text_columns(const char *text);
 /* A cell of a table: TEXT_LINE of it, cut with an ellipsis or filled with spaces to `columns`. */
 void text_cell(FILE *to, const char *text, int columns);
-/* The same in a static buffer of eight, without the filling. */
+/* The same in one of eight static buffers, without the filling. */
 const char *text_cut(const char *text, int columns);
 
 /* What somebody prints piece by piece, as it is. */

@@ -150,9 +150,9 @@ void ex_signals_(struct ex_thread *t);
 void ex_signals_first_(void);
 static inline uint64_t ex_cost_(enum cost_kind k) { return ex.cost_table->kind[k]; }
 struct ex_thread *ex_thread_new_(struct hostm *hm, void (*fn)(void *), void *arg);
-/* Leaves the run for good. */
 /* There is no memory for the world: its run ends. */
 void ex_refuse_(void *unused, const struct failure *f);
+/* Leaves the run for good. */
 _Noreturn void ex_leave_(enum world_end why, const char *text);
 /* What the next point has to look at has changed. */
 void ex_unsettle_(void);

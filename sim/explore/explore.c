@@ -188,8 +188,8 @@ uint64_t ex_late_left_(void)
     return most - ex.late;
 }
 
-/* May time jump to the next timed event though threads could run? They are late then, and who says
- * by how much that may be in one run at most is the caller. */
+/* May time jump to the next timed event though threads could run? They are late then: by how much
+ * in all of one run, the caller says (late_max_ns). */
 static bool may_be_late(void)
 {
     return ex.o.eager_clock && !ex.starting &&
@@ -457,7 +457,7 @@ static struct ex_thread *next_of_all(struct ex_thread *me)
         ex_leave_(END_THROWN, bad);
     if (!ex.wants_time)
         ex_signals_(me);
-    /* What a thread does from its start or wake-up to its next point, nobody sees. Clocks do. */
+    /* Nobody sees what a thread does from start or wake-up to its next point, but clocks move. */
     bool asks = !(me->flags & EX_CHOSEN) || ex.wants_time;
     me->now = ex_hot.now;
     struct ex_thread *t = asks ? next_thread(me) : me;

@@ -53,7 +53,7 @@ static uint64_t next_event(const struct turn *t)
     return ex.due < at ? ex.due : at;
 }
 
-/* May time jump to it though goroutines could go on? */
+/* May time jump to `at` though goroutines could go on? */
 static bool may_jump(uint64_t at)
 {
     return ex.o.eager_clock && !ex.starting && at != NEVER &&

@@ -8,7 +8,7 @@
  * which ends the threads: it sets `stopping` and sends each the signal until all have left. The
  * handler jumps (siglongjmp) out of whatever the thread was doing to the end of its thread
  * function. That is sound because model code holds nothing of libc's, and because the few
- * stretches of the host that do (mutexes, pthread_create) are marked by rt_hold_/rt_unhold_ or run
+ * sections of the host that do (mutexes, pthread_create) are marked by rt_hold_/rt_unhold_ or run
  * with the signal blocked. Rejected: a flag polled by every verb (the atomics would no longer be
  * bare instructions, and a thread that spins on an atomic would never end), and pthread_cancel (it
  * unwinds at cancellation points only).
@@ -41,7 +41,7 @@ enum {
 };
 static const size_t DEFAULT_MEMORY = (size_t)16 << 30;
 
-/* ---- stretches that must not be jumped out of ---- */
+/* ---- sections that must not be jumped out of ---- */
 
 void rt_hold_(void)
 {
@@ -525,7 +525,7 @@ static int64_t tick(int64_t last)
     return rt_clock_();
 }
 
-/* When there is something to do at a time. */
+/* When rt_run has something to do: at the deadline, or at a change of the quota. */
 static int64_t until_event(int64_t deadline)
 {
     int64_t change = rt_group_change_(host_now());
@@ -539,8 +539,8 @@ struct stop_watch {
     uint32_t continued;  /* SIGCONTs until then */
 };
 
-/* A look of rt_run at the world: the process was stopped in the longer of the last two stretches
- * between looks if a SIGCONT was counted since the one before. Of the last two, because the thread
+/* A look of rt_run at the world: the process was stopped in the longer of the last two gaps
+ * between looks if a SIGCONT was counted since the look before. Of the last two, because the thread
  * that the signal came to may count it after rt_run looked. */
 static void look_for_stop(struct stop_watch *w)
 {
@@ -699,15 +699,15 @@ static bool take_memory(struct failure *f)
     return fail(f, E_LIMIT, "real host: memory or descriptors: %s", strerror(errno)), false;
 }
 
-/* No SA_RESTART: ThreadSanitizer runs handlers late, at the next operation it knows, so a futex
- * that went back to sleep by itself would never see the stop. Spurious returns are in the
- * contract. */
 static void on_continue(int sig)
 {
     (void)sig;
     atomic_fetch_add(&W->continued, 1);
 }
 
+/* No SA_RESTART: ThreadSanitizer runs handlers late, at the next operation it knows, so a futex
+ * that went back to sleep by itself would never see the stop. Spurious returns are in the
+ * contract. */
 static void handle_signal(void)
 {
     struct sigaction sa = {.sa_handler = on_signal}, cont = {.sa_handler = on_continue};

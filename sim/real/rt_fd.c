@@ -5,8 +5,8 @@
  * A descriptor is a pipe whose reading end is registered, edge-triggered, in the world's one epoll;
  * a request that arrives is a byte that the environment writes. One that becomes writable at times
  * has a second pipe: its writing end is registered, it is full but from such a moment until the
- * poller has said so. Whoever writes to another one writes into a pipe that is registered nowhere,
- * which stands for the peer: it reads when the pipe is full.
+ * poller has said so. A write to any other descriptor goes into a pipe that is registered nowhere;
+ * the pipe stands for the peer, which reads all when the pipe is full.
  *
  * The edges that epoll gives for a new descriptor that can be written to are not asked for: other
  * hosts have none. The break is an eventfd, registered by level as Go does: a poll that does not
@@ -257,8 +257,8 @@ static bool take_break(void)
     return read(fds.bell, &n, sizeof n) == sizeof n;
 }
 
-/* Said: from now on it cannot be written to again. An edge since epoll looked is part of this one.
- */
+/* The poller has said that fd can be written to: from now on it cannot, again. An edge since epoll
+ * looked is part of this one. */
 static void fill_again(int32_t fd)
 {
     lock();

@@ -161,7 +161,7 @@ bool rt_group_make_(struct failure *f)
     return true;
 }
 
-/* Around the start of the first threads. False: it is not to be entered. */
+/* Around the start of the first threads. False: the system does not let us in. */
 bool rt_group_enter_(void) { return !group.made || move_here(group.path); }
 
 void rt_group_leave_(void)

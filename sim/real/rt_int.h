@@ -21,7 +21,7 @@
 /* What a thread is doing, for the search for an idle world. Anything but BLOCKED may run again by
  * itself. */
 enum { RT_AWAKE, RT_BLOCKED };
-/* Where it is, for who makes a world stand still (sim/stress). */
+/* Where a thread is, for who makes a world stand still (sim/stress). */
 enum { RT_OUTSIDE, RT_INSIDE, RT_PARKED };
 
 struct rt_chunk;
@@ -107,7 +107,7 @@ int32_t rt_futex_wait_(_Atomic(uint32_t) *addr, uint32_t val, int64_t ns);
 int32_t rt_futex_wake_(_Atomic(uint32_t) *addr, uint32_t n);
 void rt_block_signal_(bool block);
 
-/* Around every stretch in which a jump out would leave the host's own state torn. Nests. */
+/* Around every section in which a jump out would leave the host's own state torn. Nests. */
 void rt_hold_(void);
 void rt_unhold_(void);
 /* Around every system call that sleeps. */

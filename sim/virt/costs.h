@@ -41,7 +41,7 @@ enum cost_noise {
     NOISE_COUNT
 };
 
-/* Those from here on, up to the first of NOISE_TIME, come once in a world. */
+/* Kinds of noise from NOISE_ONCES on, up to the first of NOISE_TIME, come once in a world. */
 enum {
     NOISE_COSTS = 0
 #define NOISE_COST(name, ...) +1
@@ -75,7 +75,7 @@ const char *cost_atomic_name(enum cost_atomic kind);
 const char *cost_kind_name(enum cost_kind kind);
 const char *work_kind_name(enum work_kind kind);
 const char *cost_noise_name(enum cost_noise kind);
-/* The cost that it is thousandths of, COST_COUNT: it is a time of its own. */
+/* The cost that this noise is thousandths of; COST_COUNT: it is a time of its own. */
 enum cost_kind cost_noise_of(enum cost_noise kind);
 /* -1 when there is no port of that name. */
 int cost_port_parse(const char *name);
