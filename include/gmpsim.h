@@ -67,7 +67,7 @@ void gmpsim_run_free(gmpsim_run *r);
 /* Settings, before gmpsim_run_go. GMPSIM_BAD: no such name, or out of range.
  *
  *   procs       GOMAXPROCS; 0: the release's default
- *   cpus        of the host; 0: every thread has its own
+ *   cpus        of the machine; 0: every thread has its own
  *   quota_us    CPU time per period for the whole program, from begin to end; 0: no limit
  *   memory      bytes that the simulated world may take of the process, 1 MiB or more (2 GiB)
  *   period_us   of the quota (100000)
@@ -149,18 +149,18 @@ void gmpsim_explore_free(gmpsim_explore *x);
 /* Settings. GMPSIM_BAD: no such name, or out of range.
  *
  *   procs        GOMAXPROCS (the scenario's, or 2)
- *   runs         schedules per strategy, at most (2000); 0: until it comes to an end
+ *   runs         schedules per strategy, at most (2000); 0: until the strategy comes to its end
  *   seed         of strategies that draw (1)
  *   preemptions  of dfs: at most so many in a schedule (2)
  *   depth        of pct (3)
- *   max_steps    points of one schedule (100000)
- *   late_ns      by how much who could run may be late in all (500 ms)
+ *   max_steps    turns of one schedule; points, if granularity is "op" (100000)
+ *   late_ns      ns, in all, by which those who could run may be late (500 ms)
  *   until_ns     a schedule ends at this virtual time; 0: the scenario's
  *   checks       1: the runtime's invariants before every point */
 int gmpsim_explore_set(gmpsim_explore *x, const char *name, uint64_t value);
-/*   strategy     "time", "random", "pct", "dfs", one of them; "" for one after the other (that is
- *                how it is)
- *   granularity  "sync" (goroutines take turns; that is how it is) or "op"
+/*   strategy     "time", "random", "pct", "dfs", one of them; "" for one after the other (the
+ *                default)
+ *   granularity  "sync" (goroutines take turns; the default) or "op"
  *   memory       "sc", "tso", "arm64", "ppc64"; of op
  *   start        "settled", "time", "random"; of op
  *   profile      "go1.13" to "go1.27", "latest"; takes rules set before back */
@@ -184,7 +184,7 @@ uint64_t gmpsim_explore_schedules(const gmpsim_explore *x);
 const char *gmpsim_finding_verdict(const gmpsim_explore *x);
 const char *gmpsim_finding_text(const gmpsim_explore *x);
 const char *gmpsim_finding_page(const gmpsim_explore *x);
-/* Goroutines that are stuck at its end; index as in gmpsim_left. */
+/* Goroutines that are stuck at the end of the finding; index as in gmpsim_left. */
 size_t gmpsim_finding_stuck_count(const gmpsim_explore *x);
 typedef struct gmpsim_stuck {
     uint64_t goid;
@@ -196,8 +196,8 @@ typedef struct gmpsim_stuck {
 } gmpsim_stuck;
 gmpsim_stuck gmpsim_finding_stuck(const gmpsim_explore *x, size_t index);
 
-/* As a file for gmpsim_explore_replay and `gmpsim replay`. GMPSIM_BAD: no finding, or it cannot be
- * written. */
+/* The finding's schedule, as a file for gmpsim_explore_replay and `gmpsim replay`. GMPSIM_BAD: no
+ * finding, or the file cannot be written. */
 int gmpsim_schedule_save(const gmpsim_explore *x, const char *path, char *error);
 
 #ifdef __cplusplus

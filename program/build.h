@@ -128,7 +128,7 @@ void kind_param(struct build *b, uint8_t reg, int32_t f, uint32_t param);
 void kind_is(struct build *b, uint8_t reg, uint32_t kinds);
 void kind_flow(struct build *b, uint8_t from, uint8_t to);
 void kind_pass(struct build *b, uint8_t from, int32_t f, uint32_t param);
-/* A use of the register that wants one of these. */
+/* A use of the register, which has to hold one of `fits`. */
 void kind_want(struct build *b, struct place at, uint8_t reg, uint32_t fits);
 /* An instruction on a handle that is another one, `op`, if the handle is of that kind. */
 void kind_either(struct build *b, struct place at, uint8_t reg, uint32_t insn,
