@@ -165,7 +165,7 @@ static const char *check_idle(void)
 }
 
 /* A running G's M has a P that runs. Since 1.26 a G may be running for a moment before it has one,
- * or after it was given away; who stops the world marks its P, and may be about to change it. */
+ * or after that was given away; who stops the world marks its own P, and may change it next. */
 static const char *check_running(struct g *gp, bool quiet)
 {
     struct m *mp = a_peek(&gp->m);

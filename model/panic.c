@@ -167,7 +167,7 @@ static void crash_header(struct crash *c, struct g *gp)
     crash_goroutine(c, gp, state);
 }
 
-/* traceback.go tracebackothers. Those of the runtime stay out, whatever its level is. */
+/* traceback.go tracebackothers. The runtime's own stay out, whatever GOTRACEBACK would say. */
 static void crash_others(struct crash *c, const struct g *me)
 {
     for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink) {

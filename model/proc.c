@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loop of an M without work: schedule picks the next G, findRunnable knows where to look and
- * when to give up. */
+ * when to give up. The steps that comments number are findRunnable's seventeen, in Go's order. */
 #include "proc.h"
 #include "globrunq.h"
 #include "gqueue.h"

@@ -238,7 +238,7 @@ static bool ends(enum op op)
 }
 
 /* A function that plays tapes is TAPEBEGIN 0, TAPE 0, JMP to the second, so that nothing else
- * writes where it is. */
+ * writes where on the tape it is. */
 static bool check_player(const struct check *k)
 {
     const struct func *f = &k->p->funcs[k->func];
@@ -287,7 +287,7 @@ static bool writes(const struct check *k, uint8_t reg)
            ((o->b == RW || o->b == RX) && k->in->b == reg);
 }
 
-/* What would leave the function's three instructions, or belongs to what they are. */
+/* Not what would leave the function's three instructions, or is one that they are made of. */
 static bool on_tape(enum op op)
 {
     switch (op) {
@@ -332,7 +332,7 @@ static bool check_tape(struct check *k, const uint8_t *at, const uint8_t *end)
     return ends((enum op)in.op) || bad(k, "the tape does not end here");
 }
 
-/* Registers on tapes are those of every function that plays them: they have the same number. */
+/* Registers on tapes are those of every function that plays tapes: all have as many. */
 static bool check_tapes(struct check *k)
 {
     const struct program *p = k->p;

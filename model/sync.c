@@ -148,7 +148,7 @@ static enum opres unlockSlow(struct g *gp, struct smutex *m, int32_t state)
     }
 }
 
-/* Unlock of a mutex inside another object: the race detector hears of that object, not of it. */
+/* Unlock of a mutex inside another object: the race detector hears of that object, not of m. */
 static enum opres mutex_unlock_inner(struct g *gp, struct smutex *m)
 {
     int32_t state = a_add(&m->state, -MUTEX_LOCKED);

@@ -5,13 +5,13 @@
 /* Integer pseudo-random numbers: xoshiro256** (Blackman and Vigna), seeded by splitmix64.
  *
  * One seed decides the run; each purpose draws from a stream of its own, so that a new draw for one
- * purpose does not shift the others. A stream is (seed, purpose, index): e.g. one per M for Go's
- * cheaprand. Not for secrets. */
+ * purpose does not shift the others. A stream is (seed, purpose, index). Not for
+ * secrets. */
 
 #include <stdint.h>
 
 enum rng_purpose {
-    RNG_SCHED = 1, /* the runtime's cheaprand; index: M */
+    RNG_SCHED = 1, /* the seeds that the model asks for (host_seed64) */
     RNG_CHOOSE,    /* choose(n) of the random strategies */
     RNG_TIE,       /* order of Ms whose clocks are equal */
     RNG_NOISE,     /* host noise: wake latency, cost jitter */

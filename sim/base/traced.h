@@ -2,7 +2,7 @@
 #ifndef GMPSIM_SIM_BASE_TRACED_H
 #define GMPSIM_SIM_BASE_TRACED_H
 
-/* An atomic operation, as the hosts that tell them one by one do (sim/traced, sim/explore). */
+/* An atomic operation, as the hosts tell it that tell each one (sim/traced, sim/explore). */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -424,7 +424,7 @@ uint32_t ex_choose_(const struct choice *c)
     return choose(&ex.ch, c);
 }
 
-/* The next when the running one has ended or is none: mostly there is only who to choose from. */
+/* The next thread when none runs, or it has ended: mostly there are only threads to choose from. */
 static struct ex_thread *next_of_rest(void)
 {
     struct choice c = {.kind = CHOICE_THREAD, .option = ex.able_id, .step = ex.steps};

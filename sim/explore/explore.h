@@ -55,7 +55,7 @@ struct ex_opts {
     int64_t settle_ns;   /* a common beginning goes on for so long, for the other threads */
     bool sync;           /* the goroutines of one P are chosen among, and not the threads */
     uint64_t turns_max;  /* of a run then; 0: 100,000 */
-    /* ... and is told of each turn, may be NULL. False: the run ends as at a limit. */
+    /* Told of each turn; may be NULL. False: the run ends as at a limit. */
     bool (*turn)(void *arg, const struct turn_does *d);
     void *turn_arg;
     uint64_t seed;             /* of host_seed64 */

@@ -566,7 +566,7 @@ struct rmw {
     uint64_t expect, pre;
 };
 
-/* A store after this when the load part reads m. */
+/* The store comes after this if the load part reads m. */
 static uint64_t rmw_floor(const struct rmw *r, uint32_t m)
 {
     if (mm.kind == MM_ARM)

@@ -214,7 +214,7 @@ bool ex_fault_(enum fault_kind k)
 
 static uint64_t fault_ps(enum fault_kind k) { return (uint64_t)ex.o.faults.ns[k] * 1000; }
 
-/* Who was woken gets no CPU. */
+/* A fault: the calling thread was woken and gets no CPU for a while. */
 static void may_be_late(void)
 {
     if (ex_fault_(FAULT_late))

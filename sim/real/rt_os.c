@@ -116,7 +116,7 @@ void rt_usleep_(uint32_t us) { rt_sleep_((int64_t)us * 1000); }
 
 enum {
     GAP_NS = 10000,
-    OFF_CPU_NS = 50000, /* a longer gap is said: somebody else had the CPU */
+    OFF_CPU_NS = 50000, /* a longer gap becomes a record: somebody else had the CPU */
     LAST_READINGS = 3,  /* so many readings before the end the clock is no longer asked */
     PROBE_LOOPS = 400,
     PROBES = 64,

@@ -277,8 +277,8 @@ static struct vm_thread *take(uint32_t cpu, uint64_t *at)
     return t;
 }
 
-/* The first of those who wait takes the place of whom the CPU runs, even if that one has had no
- * more. */
+/* The first of those who wait takes the place of whom the CPU runs, even if that one has not run
+ * for longer. */
 static void preempt(uint32_t cpu, uint64_t at)
 {
     struct vm_thread *t = take(cpu, &at), *next = wait_pop();

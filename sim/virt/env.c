@@ -100,7 +100,7 @@ void vm_env_ready_(int32_t fd, uint32_t mode)
     wake_poller();
 }
 
-/* For who asks what a request waited for: under a quota it is there while nobody may run. */
+/* For who asks what a request waited for: under a quota one is there while nobody may run. */
 static void tell_late(int32_t fd)
 {
     uint64_t since = f->since[fd];
