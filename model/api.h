@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the model offers to whoever embeds it: one struct of functions per host it was compiled for.
- * Plain C, no atomics, no seam: a C++ test or the command may include it.
+ * Plain C, no atomics, no seam: tests and other folders may include it.
  *
  * Life on any host: start the host's world; init; start a thread of the host on (m0, run_m0, m0's
  * arg); run the host. */

@@ -14,7 +14,7 @@
 #include "tape.h"
 #include "wakeevent.h"
 
-/* What is wrong and with whom. One text at a time: the first is the last. */
+/* What is wrong and with whom. One text is enough: nobody looks on after a mistake. */
 static char check_text[260];
 static const char *check_says(const char *what, struct g *gp, struct p *pp, struct m *mp)
 {

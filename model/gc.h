@@ -106,11 +106,11 @@ static enum opres gc_enable(struct g *gp); /* runtime.main: starts the system go
 static void gc_p_init(struct p *pp);
 static void gc_p_destroy(struct p *pp);
 static inline bool gc_blacken(void); /* marking is on */
-/* Made runnable, in limbo. */
+/* A worker, made runnable, in limbo. */
 static COLD struct g *gc_findRunnableWorker(struct p *pp, int64_t *now);
 static bool gc_shouldScheduleWorker(struct p *pp);
-static struct g *gc_idleWorker(struct p *pp); /* step 11: still waiting */
-/* Step 15c: still waiting; *pp taken from the idle list. */
+static struct g *gc_idleWorker(struct p *pp); /* findRunnable, step 11: a worker that still waits */
+/* Step 15: a worker that still waits; *pp taken from the idle list. */
 static struct g *gc_checkIdleNoP(struct p **pp);
 static inline void gc_releaseNextWorker(struct p *pp); /* 1.26+ */
 static bool gc_assignWaitingWorker(struct p *pp, int64_t now);

@@ -57,7 +57,7 @@ static enum opres op_defer(struct g *gp, const struct insn *in)
     return OP_DONE;
 }
 
-/* What goes on after a deferred call that is no frame. */
+/* What goes on after a deferred call without a frame: the cleanup of Once.Do. */
 static void defer_native_then(struct g *gp, enum frame_kind kind)
 {
     switch (kind) {

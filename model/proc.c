@@ -24,8 +24,8 @@ struct found {
     bool tryWake; /* a system G: somebody else should go on looking */
 };
 
-/* proc.go execute. Wiring curg first lets a preemption request in the window be wiped, not lost on
- * another G. */
+/* proc.go execute. curg is set first: a request to preempt that comes before preempt is cleared is
+ * wiped with it and does not hit another G. */
 static inline void execute(struct g *gp, bool inheritTime)
 {
     struct m *mp = getm();

@@ -4,7 +4,7 @@
 
 /* Distributions of durations in whole numbers: the same draw on every machine.
  *
- * Logarithm, power and normal quantile are fixed-point (Q32.32 with 128-bit products), good to
+ * Logarithm, power and normal quantile are fixed-point (Q32.32 outside, up to Q62 inside), good to
  * about nine digits, so quantiles are right to a nanosecond or a few parts in 10^9, whichever is
  * more. One draw takes one number of the stream. Results are 0..DIST_MAX. */
 

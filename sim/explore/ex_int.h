@@ -78,7 +78,7 @@ struct ex {
     struct answer of_able_0; /* the answer 0 to the question who of the able goes on */
     uint32_t able_count;     /* threads that could run */
     struct answer *dealt;    /* where dealing began */
-    uint64_t steps;          /* before that */
+    uint64_t steps;          /* points before that place */
     bool quiet;              /* nothing but the able threads to choose from, see settle() */
     bool poll_broken;
     uint64_t seq;

@@ -12,7 +12,7 @@
  *     answers 17
  *     t2:0*13 t3:1 l2:1           letter of the kind, number of answers, the answer, times
  *     d8:5 b3:2
- *     end 9f86d081884c7d65        of the answers
+ *     end 9f86d081884c7d65        checksum of the answers
  *
  * Letters: t thread, b thread or buffer, l load, s store, d draw, f fault, i tie at one instant, g
  * goroutine (enum choice_kind). */

@@ -11,7 +11,7 @@
 
 #include "sim/base/work.h"
 
-/* One atomic operation may not cost more than 4 ms, so that a hot row is two 32-bit numbers. */
+/* Nothing may cost more than 4 ms, so that a cost is a 32-bit number. */
 #define COST_MAX_PS 4000000000u
 
 enum cost_port { PORT_AMD64, PORT_ARM64, PORT_PPC64LE, PORT_COUNT };
@@ -41,7 +41,7 @@ enum cost_noise {
     NOISE_COUNT
 };
 
-/* Kinds of noise from NOISE_ONCES on, up to the first of NOISE_TIME, come once in a world. */
+/* Kinds of noise from NOISE_COSTS on, below NOISE_ONCES, come once in a world. */
 enum {
     NOISE_COSTS = 0
 #define NOISE_COST(name, ...) +1
