@@ -11,7 +11,9 @@
 #include "cli/out.h"
 #include "sim/base/text.h"
 
-/* Who answers fewer is not better for being fast; more is better when it is that much. */
+/* The best cell answers nearly as many requests as the one that answers most: to be fast with fewer
+ * is no merit. A latency up to ENOUGH times that under the largest quota is good enough. Means
+ * within NOT_THE_SAME of each other do not differ. */
 #define RATE_KEPT    0.98
 #define ENOUGH       1.10
 #define NOT_THE_SAME 1.02
@@ -119,7 +121,7 @@ size_t advice_best(const struct table *t, int point, size_t first)
     return best_of(&a, first, &most);
 }
 
-/* Of those that are worse: the one people have anyway, else the worst. */
+/* The cell that the best is compared with: what people have who choose nothing, or the slowest. */
 static size_t compared(const struct advice *a, size_t best)
 {
     size_t worst = SIZE_MAX;

@@ -26,7 +26,7 @@ void axis_release(struct axis *a);
 /* "1.5x" in millionths; dies. */
 int64_t rate_of(const char *text);
 
-/* GOMAXPROCS by a word: default (the release's own), node (the host's CPUs), automaxprocs (the
+/* GOMAXPROCS by a word: default (the release's own), node (the machine's CPUs), automaxprocs (the
  * quota rounded down), go1.25 (the quota rounded up, at least 2). -1: it is no such word. quota_us
  * 0: none. */
 int32_t procs_of_policy(const char *word, int32_t cpus, int64_t quota_us, int64_t period_us);

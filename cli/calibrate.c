@@ -21,7 +21,7 @@ enum {
     ENTRIES_MAX = 64
 };
 
-/* Of one entry, when its samples are gone. */
+/* What is left of an entry when its samples are gone. */
 struct summary {
     const char *name;
     bool atomic, miss, in_table, disturbed;

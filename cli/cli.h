@@ -57,9 +57,9 @@ struct command {
     int (*run)(const struct command *v, int argc, char **argv);
 };
 
-/* argv[0] is its name. Prints help and ends the process when asked. Returns the index of the first
- * argument that is not an option; argv is reordered so that these come last. The table ends with a
- * NULL name. */
+/* argv[0] is the command's name. Prints help and ends the process when asked. Returns the index of
+ * the first argument that is not an option; argv is reordered so that these come last. The table
+ * ends with a NULL name. */
 int opts_parse(const struct command *v, const struct opt *table, int argc, char **argv);
 /* Dies unless there are between min and max arguments from `first` on. */
 void opts_want(const struct command *v, int argc, int first, int min, int max);

@@ -9,7 +9,7 @@
 
 enum { COLUMNS_MAX = 256, DEPTH_MAX = 4, PATH_MAX_ = 200 };
 
-/* Of the one document that a process prints. */
+/* What is wanted of the one document that a process prints. */
 static struct {
     bool on, asked;
     const char *table; /* NULL: the document itself */

@@ -18,7 +18,7 @@ struct slowest {
 };
 
 /* A program's start is not over as long as a collection goes on that began before the first span of
- * that name had ended: what main allocates at first asks for it. */
+ * the name asked for had ended: such a collection comes of what main allocates at first. */
 struct found {
     uint32_t span;
     uint64_t from;    /* the warm-up ends, ps */

@@ -108,7 +108,7 @@ static enum granularity granularity_of(const char *name)
     cli_die(EXIT_USAGE, "--granularity: want sync or op, got '%s'", name);
 }
 
-/* Those of the file, and more. */
+/* The file's faults, and those of the command line. */
 static struct faults faults_of(const struct explore_args *a)
 {
     struct failure f = {0};
@@ -149,7 +149,7 @@ static void add_strategies(struct explore *e, const struct hunt_opts *base)
         o.strategy = (enum hunt_strategy)s;
         if (is_portfolio(&e->a) && o.world.granularity == GRANULARITY_OP) {
             if (hunt_is_tree((enum hunt_strategy)s))
-                continue; /* too many to come to an end */
+                continue; /* too many schedules to try all */
             o.runs_max = (o.runs_max + OP_SHARE - 1) / OP_SHARE;
         }
         add(e, &o);

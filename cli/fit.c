@@ -187,7 +187,7 @@ static double cpu_of(struct fit *f)
     return ns;
 }
 
-/* Enough that nobody waits for one as long as things go as measured. */
+/* So many that no request waits for a worker as long as things go as measured. */
 static double workers_of(const struct fit *f, const cJSON *conn)
 {
     const cJSON *clients = cJSON_GetObjectItemCaseSensitive(conn, "clients");

@@ -108,7 +108,7 @@ static bool same_but_procs(const struct table_cell *a, const struct table_cell *
            a->rate_ppm == b->rate_ppm && strcmp(a->policy, b->policy) == 0;
 }
 
-/* Where each of the other settings came with one GOMAXPROCS that was theirs: nobody chose it. */
+/* If no two cells differ in GOMAXPROCS alone, it followed from the others: nobody chose it. */
 static void forget_procs(struct table *t)
 {
     for (size_t c = 0; c < t->ncells; c++)

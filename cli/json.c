@@ -65,7 +65,7 @@ static cJSON *blame_json(const struct run_blame *b, uint64_t count)
     return o;
 }
 
-/* Means, ns: where the time of all of them went, and that of the slow ones. */
+/* Means, ns: where the time of all spans of a name went, and that of the slow ones. */
 static void add_went(cJSON *s, const struct run_attribution *w)
 {
     if (w->slow == 0)

@@ -191,8 +191,8 @@ static const char in_poll[] =
     "\tif in == 1 {\n\t\treturn 0, 0\n\t}\n\treturn in, e.out.Load()\n}\n";
 
 /* %s: imports, the event's line without a stack and with it, how a function is called at the end.
- * Of what follows an operation that has said where it is nobody needs the stack, which is most of
- * what an event takes. */
+ * Nobody needs the stack of the events of these letters, which is most of what an event takes: most
+ * of them follow one that has said where the goroutine is. */
 static const char in_runtime[] =
     "package runtime\n\nimport (\n%s\t\"unsafe\"\n)\n\n"
     "func gmpsimEvent(id uintptr, message string) {\n"

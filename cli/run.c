@@ -81,7 +81,7 @@ static void show_line(const struct run_args *a, const struct run_result *r,
     fprintf(a->report, "%s%s\n", c->count > 0 ? "  " : "", text_line(c->text));
 }
 
-/* Of several runs one after the other, each row with its seed. */
+/* A run's rows of the table of several runs, each with the seed. */
 static void show_table(struct run_args *a, const struct run_result *r)
 {
     char seed[24];
@@ -94,7 +94,8 @@ static void show_table(struct run_args *a, const struct run_result *r)
 
 enum { AGAIN_MAX = 1000000 }; /* switches of a run that is made again without being asked for */
 
-/* Who is stuck, and who in. The world of the run is gone, its result is not. */
+/* Makes the run again, whose world is gone, to see who waits for whom. False: nobody wants to know,
+ * or it cannot be known. */
 static bool find_waits(const struct run_args *a, const struct run_result *r, struct waitsfor *w)
 {
     char title[400];
@@ -366,7 +367,7 @@ static void on_interrupt(int sig)
 static void prepare(struct run_args *a)
 {
     if (a->o.host != NULL)
-        /* The second one ends the process. */
+        /* SA_RESETHAND: the second interrupt meets the default, which ends the process. */
         sigaction(SIGINT,
                   &(struct sigaction){.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND},
                   NULL);

@@ -3,8 +3,8 @@
 #define GMPSIM_CLI_SAMPLER_H
 
 /* Samples of what there is at regular times, for pictures over time: one per virtual microsecond at
- * first, since many a run is short. Whenever there are many the interval doubles: soon up to a
- * millisecond, then seldom. */
+ * first, since many a run is short. After so many samples the interval doubles: after few of them
+ * below a millisecond, after many from then on. */
 
 #include "run/analysis.h"
 #include "store/store.h"
@@ -19,7 +19,8 @@ struct sampler {
 };
 
 void sampler_init(struct sampler *s, struct store *db, struct analysis *a);
-/* Of a world that stands still at this time; of who knows only what transitions say. */
+/* sample_world: of a world that stands still at this time. sample_known: of a recording, of which
+ * only what transitions say is known. */
 void sample_world(struct sampler *s, uint64_t now_ps);
 void sample_known(struct sampler *s, uint64_t now_ps, int64_t threads);
 uint64_t sampler_next(const struct sampler *s);

@@ -127,7 +127,8 @@ static void begin_watch(struct validate *a)
     a->others_before = cpu_of_all();
 }
 
-/* The smaller of two: what whoever computes got, and what nobody else took of our CPUs. */
+/* How quiet the machine was, the worse of two answers: what part of the CPUs the threads of the
+ * probe got, and what part of them no other process took. */
 static void end_watch(struct validate *a)
 {
     int64_t all = cpu_of_all(), could = (clock_ns(CLOCK_MONOTONIC) - a->began) * rt_cpus();

@@ -127,7 +127,7 @@ void go_remove(const char *folder);
 
 /* ---- validate_show.c ---- */
 
-/* The median and between what it is with 95 %; of as many runs as know the value. */
+/* The median of the n runs that know the value, and the bounds that it is within with 95 %. */
 struct middle {
     double median, low, high;
     int n;

@@ -46,7 +46,7 @@ const struct taken *seen_of(const struct comparison *c, enum source s)
     return c->runs[of[s]];
 }
 
-/* What a run that nobody watches knows is of that one: watching costs time. */
+/* What a run can count itself is taken from one that nobody watches: watching costs time. */
 static bool is_plain(enum metric m)
 {
     return m == V_makespan || m == V_cpu || (m >= V_steals && m <= V_threads) ||
@@ -100,7 +100,8 @@ struct middle middle_of(const struct validation *v, const struct comparison *c, 
                            .n = n};
 }
 
-/* Of the simulation, relative to what was measured. NAN: one of them is unknown, or 0. */
+/* How far the simulation is off, relative to what this source says. NAN: one of the two is not
+ * known, or the source says 0. */
 static double error_of(const struct validation *v, const struct comparison *c, enum source s,
                        enum metric m)
 {

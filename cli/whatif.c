@@ -174,7 +174,7 @@ static void count_runs(struct table *t)
     }
 }
 
-/* Hours may lie in a grid. */
+/* A grid may hold hours of work: what its store cannot take goes into another one. */
 static void put_elsewhere(const struct failure *why, const char *path,
                           const struct whatif_info *info, const struct whatif_row *rows, size_t n)
 {
