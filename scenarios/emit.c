@@ -184,7 +184,7 @@ static void put_part(struct cc *c, struct insn *in, const struct field *f, const
     }
 }
 
-/* The first, or the second with its kind of object or its flag. */
+/* The row's first opcode; the second where the object is of its kind, or its flag is given. */
 static enum op op_of(const struct stmt *s)
 {
     for (int i = 0; s->is->op2 != OP_NOP && s->is->field[i].key != NULL; i++) {

@@ -160,7 +160,7 @@ static void settings(struct gen *g, const struct scenario *s)
                 gen_line(g, "simGodebug(\"%s=%d\")", known[i][1], (int)s->rules[r].value);
 }
 
-/* What is measured begins its clock itself. */
+/* A program that is measured begins its clock itself. */
 static void put_helpers(const struct gen *g, const char *helpers, bool measured)
 {
     static const char clock[] = "// The clock starts", next[] = "// Computing";

@@ -26,7 +26,7 @@ static bool is_timer_channel(const struct expr *x)
     return x->is == X_FIELD && x->which == W_C && x->a->is == X_LOCAL;
 }
 
-/* Does it name it only in len(name) and cap(name)? */
+/* Does the expression use the name only in len(name) and cap(name)? */
 static bool value_is_fine(const struct search *s, const struct expr *x)
 {
     if (x == NULL)

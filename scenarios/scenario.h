@@ -30,7 +30,7 @@ struct scenario_rule {
     int64_t value;
 };
 
-/* From this moment on the host gives the program another quota. */
+/* From this moment on the machine gives the program another quota. */
 struct scenario_quota {
     int64_t at_ns, quota_us; /* 0: none */
 };
