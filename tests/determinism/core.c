@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The scheduler core on the virtual host must do the same everywhere: one line per program,
- * release, procs and host CPUs with the fingerprint of all events and values, the virtual
+ * release, procs and CPUs with the fingerprint of all events and values, the virtual
  * time at the end, and what the program printed last.
  * libs: gmpsim_build gmpsim_host_virt gmpsim_base
  */

@@ -2,8 +2,8 @@
 #ifndef GMPSIM_TESTS_TIMED_H
 #define GMPSIM_TESTS_TIMED_H
 
-/* One world on two hosts: timed_world.c is compiled for both, timed_hosts.c knows how each begins
- * and ends. */
+/* One world on two hosts: timed_world.c is compiled for both. How it begins and ends is in
+ * timed_virt.c for the timed host, in timed_test.c for the explorer. */
 
 #include <stdint.h>
 

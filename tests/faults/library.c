@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host process of libgmpsim, for faults_test.py and by itself: whatever the library meets, the
+/* A process that uses libgmpsim, for faults_test.py and by itself: whatever the library meets, the
  * process goes on. Prints the status of each call, then "alive". */
 #include <pthread.h>
 #include <stdio.h>

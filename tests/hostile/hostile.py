@@ -7,9 +7,9 @@ attacks of several kinds; a finding is printed with the lines that do it again, 
 usage: hostile.py GMPSIM [KIND...] [--seconds N | --count N] [--seed N] [--keep DIR] | --canary
 
 KINDs (default: all): scenarios  valid scenarios of the library, changed by one to four mutations
-                      databases  stores with extreme and foreign values, in all verbs that read one
+                      databases  stores with extreme and foreign values, in each command that reads
                       journals   of grids, searches and checks, damaged, merged, gone on with
-                      options    every option of every verb with values that nobody means
+                      options    every option of every command with values that nobody means
                       kills      run --db and whatif --db ended at random instants; nothing is lost
                       library    the whole library through --db, --jsonl, --perfetto, plots, report
 """

@@ -81,7 +81,7 @@ struct as_opts {
     int64_t later_us;   /* ... from later_ms on; 0: none any more */
     int64_t later_ms;   /* 0: no change */
     bool catch_throws;  /* a throw ends the run, not the test */
-    bool default_procs; /* not `procs`: what the release takes for the host */
+    bool default_procs; /* not `procs`: what the release takes for the machine */
     int schedtrace_ms;  /* SCHED lines into r.out; 0: none */
     bool scheddetail;
     event_sink_fn *sink; /* records go here; NULL: off */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Callbacks from threads that C made: they get an M of their own and a P like anybody who leaves a
- * system call; their M is used again (facts 2.9). */
+ * system call; their M is used again. */
 #include "each_release.h"
 
 #include <string.h>
@@ -80,7 +80,7 @@ TEST_CASE(Cgo, ExtraMsAreUsedAgain)
 }
 
 /* Since 1.21 a thread that has called back keeps its M: the goroutine stays in a system call and
- * counts, before it was dead until the next callback. */
+ * counts. In older releases it is dead until the next callback. */
 TEST_CASE(Cgo, ABoundThreadStaysInItsSystemCall)
 {
     int f = callback();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Channels: what a send, a receive and a close do to whom, and in which order waiters run
- * afterwards (facts 4.1, 4.2, 9). Method: small programs at GOMAXPROCS=1, where Go's order is
+ * afterwards. Method: small programs at GOMAXPROCS=1, where Go's order is
  * fixed, on every release. */
 #include "each_release.h"
 

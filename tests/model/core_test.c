@@ -255,7 +255,7 @@ TEST_CASE(Sysmon, SleepsWhileNothingRuns)
 }
 
 /* main wakes up from the network after sysmon went to sleep; then `waking` happens, and two tight
- * loops share the P, which takes sysmon. */
+ * loops share the P, for which they need sysmon. */
 static void hogs_after(int waking)
 {
     begin();
@@ -443,8 +443,7 @@ TEST_CASE(Threads, LimitIsExact)
     }
 }
 
-/* Goroutines that come and go use few structs again: what is live at once bounds them. Seen by the
- * ids of a dump, the structs are counted by what a collection has to scan. */
+/* Who is locked twice stays on its thread after one unlock: each of its wakes is a hand-over. */
 TEST_CASE(Threads, LockedGoroutinesNest)
 {
     begin();

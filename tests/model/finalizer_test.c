@@ -162,8 +162,8 @@ TEST_CASE(Cleanup, BlocksGoToAQuarterOfThePs)
     }
 }
 
-/* 300 are 5 blocks of 60, or 15 of 20: with one goroutine for every two Ps there would be use for
- * more. */
+/* 40 Ps may have 10 goroutines. 300 are 5 blocks of 60 in 1.25, too few for these, and 15 blocks of
+ * 20 since 1.26: with one goroutine for every two Ps there would be use for more than 10. */
 TEST_CASE(Cleanup, ABlockIsOneGoroutines)
 {
     two_rounds();

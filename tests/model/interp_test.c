@@ -101,7 +101,7 @@ TEST_CASE(Interp, SharedVariables)
     check_out("-2 40 -2 41 1 0");
 }
 
-/* Facts 9: newproc puts into runnext, so the last one started runs first. */
+/* newproc puts into runnext, so the last one started runs first. */
 TEST_CASE(Interp, SpawnOrder)
 {
     as_init(&a);

@@ -30,7 +30,7 @@ static void counts(const char *want)
     }
 }
 
-/* A function that does one operation on one object, and nothing else. */
+/* A function of one instruction on one object, and nothing else. */
 static int blocked_on(enum op op, int obj, int reg)
 {
     int f = as_func(&a, "blocked", 0, 2);
@@ -83,7 +83,7 @@ TEST_CASE(Leak, EveryKindOfWait)
     CHECK_STR(r.out, "-1");
 }
 
-/* Whoever may still be woken is none: by main later on, by a function that main may start, by
+/* Whoever may still be woken is not leaked: by main later on, by a function that main may start, by
  * somebody who sleeps, and by one that only these can wake. */
 TEST_CASE(Leak, WhoCanBeWokenIsNone)
 {
@@ -117,8 +117,9 @@ TEST_CASE(Leak, WhoCanBeWokenIsNone)
     counts("1");
 }
 
-/* What AfterFunc will call may wake as long as it has not been called: of two receivers it wakes
- * one. That main may still send in a select keeps the third. */
+/* What AfterFunc will call may wake as long as it has not been called: then neither of the two that
+ * receive is leaked, afterwards the one that it did not wake is. The third is never leaked, because
+ * main may still send to it in a select. */
 TEST_CASE(Leak, AFunctionOfATimerMayWake)
 {
     as_init(&a);

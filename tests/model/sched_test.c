@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop: orders that real Go shows at GOMAXPROCS=1 (facts 9), slices, system calls, locked
+/* The loop: orders that real Go shows at GOMAXPROCS=1, slices, system calls, locked
  * threads, changes of GOMAXPROCS. */
 #include "asm.h"
 #include <string.h>

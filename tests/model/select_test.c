@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* select: which case wins, that a wait leaves nothing behind, fairness as a distribution
- * (facts 4.3). */
+/* select: which case wins, that a wait leaves nothing behind, fairness as a distribution. */
 #include "each_release.h"
 
 static void op_select(int table, int chosen, int ok)

@@ -261,7 +261,8 @@ static bool is_time(const char *field)
     return n > 3 && (strcmp(field + n - 3, "_ns") == 0 || strcmp(field + n - 3, "_us") == 0);
 }
 
-/* What of the two, which are of one type, differs; NULL: nothing, or a time unless those count. */
+/* In what two records of one type differ; NULL: in nothing. Of the fields either the times are
+ * looked at or the others. */
 static const char *field_that_differs(const struct event_rec *x, const struct event_rec *y,
                                       bool times)
 {
@@ -312,8 +313,9 @@ static const char *first_difference(const struct records *with, const struct rec
 
 static struct records records_with, records_without;
 
-/* Rules whose runs are told apart by what happens otherwise first: "WHAT, not OTHER" the next
- * record, "WHAT: FIELD" one of its fields; and when all of them agree, what comes later. */
+/* Rules whose runs are told apart by the first record that differs: "WHAT, not OTHER" is another
+ * record, "WHAT: FIELD" the same one but for a field; and where all of them agree but for times,
+ * "WHAT later" or "WHAT earlier". */
 static const char *const firsts[][2] = {
     {"timers_steal_pass3", "timer_fire, not p_stop"},
     {"sysmonlock", "g_preempt_request later"},

@@ -187,7 +187,7 @@ static void w_net_slow(void)
     end();
 }
 
-/* Short ones and yields all over the Ps. */
+/* Short goroutines and yields all over the Ps. */
 static void w_storm(void)
 {
     int wg = as_object(&a, OBJ_WAITGROUP, 0), ch = as_object(&a, OBJ_CHAN, 0);

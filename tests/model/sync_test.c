@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Semaphores and package sync: who is woken, in which order they run, starvation, and what dies how
- * (facts 4.4 to 4.6, 9). */
+/* Semaphores and package sync: who is woken, in which order they run, starvation, and what dies
+ * how. */
 #include "each_release.h"
 
 #include <string.h>

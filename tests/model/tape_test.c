@@ -340,8 +340,8 @@ TEST_CASE(Tape, ATimerFeedsAChannelThatIsThere)
     }
 }
 
-/* What is received is the number of a tape: played, and then the own one goes on. 0 and what is no
- * tape is nothing. */
+/* What is received is the number of a tape, which is played before the receiver's own goes on. For
+ * 0, and for what is no tape's number, nothing is played. */
 TEST_CASE(Tape, AnItemBringsItsTape)
 {
     begin();

@@ -375,8 +375,9 @@ TEST_CASE(Infer, ASleeperThatAGoroutineWokeDidNotSleep)
 
 /* ---- timers ---- */
 
-/* Ten goroutines of timers, each wakes main first. From when on they were armed: 0 its block, 1 its
- * wake before, 2 its post before. What is not meant varies. */
+/* Ten goroutines that timers start, each of which wakes main. armed_at is what main did when it
+ * armed them: 0 it blocked, 1 it was woken before that, 2 it woke `other` in between. The time from
+ * there to the firing is always the same, from the other two it varies. */
 static void timers(int armed_at)
 {
     rec_new();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What lies beside a trace decides what waking a thread costs, for every verb that takes a trace.
+"""What lies beside a trace decides what waking a thread costs, in every command that takes one.
 
 usage: sidecar_test.py GMPSIM
 """

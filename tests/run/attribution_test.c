@@ -192,7 +192,7 @@ TEST_CASE(Attribution, AStopOfTheWorldIsAPartOfWhoRanAndWasToRun)
     CHECK_EQ(part(SP_RUNNING), 20);
 }
 
-/* Begun by g1, ended by g2, which woke for it at 50. A request that says since when it waits. */
+/* A request that came at 12: g1 begins its span at 20 and at 50 wakes g2, which ends it. */
 TEST_CASE(Attribution, ASpanIsHandedOver)
 {
     begin(0);
@@ -297,12 +297,13 @@ TEST_CASE(Attribution, WithoutAQuotaALateLookIsNotThrottling)
     CHECK_EQ(part(SP_NETWORK), 100);
 }
 
-/* It came at 20 and was read at 120: g1 was woken at 95 and queued, nobody ran from 40 to 90. */
+/* The request came at 20 and was read at 120: nobody ran from 40 to 90, at 95 g1 was woken and
+ * queued. */
 TEST_CASE(Attribution, WhatWasBeforeIsTakenApart)
 {
     begin(2);
     at(5, 0);
-    ev_span_begin(g1, 1, 0); /* from now on it is known what it does */
+    ev_span_begin(g1, 1, 0); /* from now on it is known what g1 does */
     ev_span_end(g1, 1, 0);
     at(10, 0);
     ev_g_park(g1, EVENT_NO_PC, EV_wait_IOWait);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Goal: docs/schema/VERB.json is true of what every verb prints with --json. Method: real outputs
+"""Goal: docs/schema/COMMAND.json is true of what every command prints with --json. Method: outputs
 of many scenarios and options are validated; and the schemas are as strict as they can be: one with
 a field less, a field more or another type is refused.
 

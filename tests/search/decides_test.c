@@ -101,7 +101,7 @@ TEST_CASE(Decides, ADefaultOnlyLooks)
             "shut: close c, line 2); the other way round: it ends well");
 }
 
-/* It has ended before others come to what they would have done. */
+/* The run has ended before others come to what they would have done. */
 TEST_CASE(Decides, WhatDoesNotComeAnyMore)
 {
     decides("'objects': {'n': 'var', 'wg': 'waitgroup'}, 'funcs': {'work': [{'add': 'wg'},\n"

@@ -77,8 +77,8 @@ TEST_CASE(Livelock, NobodySetsTheFlag)
     goes_round(PROGRAM(OBJECTS, SPIN, WAIT), "in spin at line 2");
 }
 
-/* Who could set it is stuck: where a strategy keeps somebody from his turn for ever, the leak is
- * what is left to say. */
+/* Who could set the variable that is waited for is stuck: where a strategy keeps somebody from his
+ * turn for ever, the leak is what is left to say. */
 TEST_CASE(Livelock, TheOneWhoCouldIsStuck)
 {
     static const char text[] = PROGRAM(

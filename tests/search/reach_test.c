@@ -169,8 +169,8 @@ TEST_CASE(Reach, OfACollectionThatLooks)
 
 /* ---- handles ---- */
 
-/* What somebody who sleeps may do with the only channel that the waiter can be woken by: c, which
- * a function of main has made that is over. */
+/* What somebody who sleeps may do with the only channel that the waiter can be woken by: c, made in
+ * a function that main has called and that has returned. */
 static const struct way handles[] = {
     {"nobody", "", "", 1},
     {"a register", "{'go': 'h', 'args': ['c']},", "{'sleep': '1h'}, {'send': 'k', 'value': 1}", 0},

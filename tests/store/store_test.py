@@ -585,7 +585,7 @@ class Trouble(Case):
                     f.write(damaged)
                 done = subprocess.run([GMPSIM, *verb], stdout=subprocess.PIPE, cwd=self.folder,
                                       stderr=subprocess.PIPE, timeout=60, check=False)
-                # what is damaged may be something that the verb does not look at
+                # what is damaged may be something that the command does not look at
                 if done.returncode != 0:
                     self.assertEqual(done.returncode, 2, (verb, done.stderr))
                     self.assertTrue(done.stderr.startswith(b"gmpsim: "), done.stderr)

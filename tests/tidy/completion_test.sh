@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The bash completion offers the verbs and the options that the program prints.
+# The bash completion offers the commands and the options that the program prints.
 # usage: completion_test.sh COMPLETION GMPSIM
 set -eu
 # shellcheck disable=SC1090

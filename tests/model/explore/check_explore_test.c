@@ -65,7 +65,7 @@ TEST_CASE(ExploreCheck, InvariantsHoldUnderEveryMemoryModel)
             as_explore(&a, of(releases[i], memory, 30));
 }
 
-/* What each of the eight says when it is broken. */
+/* What the check of each invariant says when that is broken. */
 static const char *const words[PLANT_COUNT] = {
     [PLANT_status] = "a status that does not exist",
     [PLANT_running] = "not what its M runs",

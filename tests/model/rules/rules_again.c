@@ -116,7 +116,7 @@ static void forgets_its_p(struct m *mp)
 
 TEST_CASE(Rules, AnExtraMThatIsGivenBackForgetsItsP) { each_release(forgets_its_p); }
 
-/* Since 1.21 extra Ms are not counted; but while one is made it is none yet. */
+/* Since 1.21 extra Ms are not counted; but an M that is being made is not an extra one yet. */
 static void one_too_many(struct m *mp)
 {
     (void)mp;

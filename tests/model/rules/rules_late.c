@@ -678,7 +678,7 @@ static struct g *finalizer_g(void)
     return f->fing;
 }
 
-/* Ahead of the P's own queue; up to 1.18 only when that is empty. Once. */
+/* fing goes ahead of the P's own queue, once; up to 1.18 only when that queue is empty. */
 static void finalizer_comes_first(struct m *mp)
 {
     struct g *fing = finalizer_g(), *gp = runnable();

@@ -37,8 +37,8 @@ static int64_t earliest(struct timers *ts)
     return sleepUntil_scan(ts, a_peek(&ts->adjustTimers));
 }
 
-/* They count the timers that wait for an earlier place; while there is one the heap's first time
- * says nothing. */
+/* adjustTimers counts the timers that wait for an earlier place; while there is one, the first time
+ * of the heap says nothing. */
 static void counts_earlier(struct m *mp)
 {
     enum { FIRST = 1000000000, LATER = 2000000000, EARLY = 500000000 };
@@ -109,7 +109,7 @@ TEST_CASE(Rules, NobodyWaitsForCreditAfterMarking) { each_release(no_wait); }
 
 /* ---- descriptors ---- */
 
-/* A timer of before the close finds another number. */
+/* A timer set before the close finds another sequence number, and does nothing. */
 static void closes(struct m *mp)
 {
     struct pollDesc *pd = host_alloc(sizeof *pd, 64);

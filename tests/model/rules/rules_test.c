@@ -575,7 +575,7 @@ static void visits(struct m *mp)
 
 TEST_CASE(Rules, ASearchVisitsEveryPOnceInManyOrders) { each_release(visits); }
 
-/* ---- giving up the P: step 14, and step 15 ---- */
+/* ---- findRunnable without work: giving up the P, and the re-check ---- */
 
 /* The idle list wants to know when, and a search that did not look at the clock knows it then. */
 static void knows_the_time(struct m *mp)
