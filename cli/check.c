@@ -329,7 +329,7 @@ int scenarios_check_part(char *const *paths, size_t files, int64_t repeat,
     return EXIT_CLEAN;
 }
 
-/* The first line of the first journal says what they are of. */
+/* The first line of the first journal, which says what all of them are of. */
 static char *first_line(const char *path, size_t *files)
 {
     char *line = NULL;

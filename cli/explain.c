@@ -25,7 +25,7 @@ struct found {
     bool starts;      /* the program does, in what is told */
     bool first_ended; /* a span of that name */
     bool start_gc;    /* a collection of the start goes on */
-    uint64_t started; /* when the last of them ended, ps; 0: there was none */
+    uint64_t started; /* when the last of these ended, ps; 0: there was none */
     struct slowest start, after;
 };
 
@@ -76,7 +76,7 @@ struct thieves {
     int making;         /* threads that had been made then, and did not run yet */
     uint64_t came;      /* when the first M came to look after that, ps; 0: none did */
     uint64_t idle_from; /* when the first other P was idle meanwhile, ps */
-    uint64_t idle_ps;   /* of all of them together */
+    uint64_t idle_ps;   /* of all other Ps together */
 };
 
 /* The stretch that the explained ("our") goroutine is in, and what is known of it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program: finds the command, and what holds for all of them before an option is read. */
+/* The program: finds the command, and does what all commands need before an option is read. */
 #include "cli/cli.h"
 
 #include <signal.h>

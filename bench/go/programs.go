@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// What the benchmarks do; bench/programs.h has the same programs for the simulator.
 
 package main
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* How the world of timed_world.c begins and ends on the timed host. */
 #include "harness.h"
 #include "timed.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Child processes of a test, and what they write (harness.h). */
 #define _GNU_SOURCE
 #include "harness.h"
 

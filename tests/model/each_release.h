@@ -12,7 +12,7 @@
 static struct as a;
 static struct as_result r;
 
-/* for i := 1..n { go f(i); Gosched() }: they run, and park, in this order. */
+/* for i := 1..n { go f(i); Gosched() }: all run, and park, in this order. */
 static inline void spawn_parked(int func, int n)
 {
     for (int i = 1; i <= n; i++) {

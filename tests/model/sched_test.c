@@ -97,11 +97,11 @@ static uint64_t ping_pong_ticks(int release, uint64_t seed)
     return counter(COUNTER_switches) - counter(COUNTER_inherit);
 }
 
-/* They share one slice: the tick stands still until sysmon, every 10 ms, has seen it twice and
- * sends one of them to the global queue. Were no request lost, that would be every 20 ms: 15 in
+/* The two Gs share one slice: the tick stands still until sysmon, every 10 ms, has seen it twice
+ * and sends one of them to the global queue. Were no request lost, that would be every 20 ms: 15 in
  * 300 ms, and up to 4 while the world starts and sysmon is quick. About half are lost, because the
- * G parks before its next prologue, so that 5 is little and 19 the most. Real Go on this program:
- * 9 to 16 (1.25 and 1.27, starting included), 17 on another machine. */
+ * G parks before its next prologue, so that 5 is little and 19 the most. Real Go on this program: 9
+ * to 16 (1.25 and 1.27, starting included), 17 on another machine. */
 TEST_CASE(Sched, PingPongSharesOneSlice)
 {
     const int releases[] = {14, 19, 21, 23, 25, 26};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The world of verbs_world.h on real threads. */
 #include "verbs_world.h"
 
 #include <stdlib.h>
