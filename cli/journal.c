@@ -62,7 +62,7 @@ static cJSON *head_of(const struct table *t, const char *hash)
     return o;
 }
 
-/* How many runs there are at the most may change; the file's name as well. */
+/* What says when a cell ends may change, and the file's name. */
 static bool same_grid(cJSON *a, cJSON *b)
 {
     static const char *const may_differ[] = {"runs", "precision", "points", "file"};
