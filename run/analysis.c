@@ -30,7 +30,8 @@ static struct run_group *group_of(struct analysis *a, uint32_t index)
 
 /* ---- work conservation ---- */
 
-/* Adds up the stretch until now; called before anything changes that it depends on. */
+/* Adds up the time until now in which a P was idle and a goroutine runnable; called before the
+ * number of either changes. */
 static void beside_until(struct analysis *a, uint64_t now)
 {
     if (now <= a->beside_at)
@@ -55,7 +56,7 @@ static void runnable_add(struct analysis *a, uint64_t now, int delta)
     if (now > a->runnable_since) {
         uint64_t ns = (now - a->runnable_since) / PS_PER_NS;
         a->runnable_area += a->runnable * ns;
-        /* who only looks takes nothing of a nanosecond away */
+        /* a look (delta 0) leaves the rest of a nanosecond to the next call */
         a->runnable_since = delta != 0 ? now : a->runnable_since + ns * PS_PER_NS;
     }
     a->runnable += (uint64_t)(int64_t)delta;
@@ -107,7 +108,7 @@ static void waited(struct analysis *a, struct run_group *group, const struct tr_
         hist_record(&a->runq_wait, ns);
 }
 
-/* Nobody is in GS_NOTEXIST for any time, so it may add to any. */
+/* Nobody is in GS_NOTEXIST for any time, so GS_NOTEXIST may have any sum. */
 static uint64_t *sum_of(struct run_group *g, uint8_t state)
 {
     static const uint8_t at[GS_STATES] = {[GS_RUNNABLE] = offsetof(struct run_group, runnable_ps),
@@ -192,7 +193,7 @@ void analysis_ps_until(struct analysis *a, uint64_t now_ps, uint64_t sum[PC_COUN
 void analysis_after_warmup(struct analysis *a, uint64_t now_ps, struct run_result *to)
 {
     analysis_ps_until(a, now_ps, to->p_ps);
-    bool none = now_ps < a->from_ps; /* it was over before */
+    bool none = now_ps < a->from_ps; /* the run was over before the warm-up */
     for (int c = 0; c < PC_COUNT; c++)
         to->p_ps[c] = none ? 0 : to->p_ps[c] - a->before.p_ps[c];
     to->runnable_area = none ? 0 : a->runnable_area - a->before.area;

@@ -24,20 +24,20 @@ struct analysis {
     struct run_span *span_stats;
     size_t nspans;
     struct hist runq_wait;
-    uint64_t (*ps)[PC_COUNT]; /* by P id: ps, up to its last turn */
+    uint64_t (*ps)[PC_COUNT]; /* by P id: ps, up to its last transition */
     size_t nps;
     uint64_t runnable, runnable_max;
     uint64_t runnable_peak;  /* since whoever wants to know set it to `runnable` */
     uint64_t runnable_since; /* ps */
     uint64_t runnable_area;  /* count * ns */
     uint64_t from_ps;        /* the warm-up ends: what began before it does not count */
-    uint64_t mark_at;        /* when `before` is taken, ps; UINT64_MAX: it was, or is not */
+    uint64_t mark_at;        /* when `before` is taken, ps; UINT64_MAX: it was, or never is */
     struct {
         uint64_t p_ps[PC_COUNT], area, beside_ps;
     } before;         /* sums at the end of the warm-up */
     uint32_t idle_ps; /* Ps that nobody has, now */
     struct idle_beside beside;
-    uint64_t beside_at, beside_stretch; /* up to when it is known; how long it has been so */
+    uint64_t beside_at, beside_stretch; /* `beside` is known up to; how long it is so by then */
 };
 
 /* Listens to t, which must live longer. warmup_ps: counts from then on. */
@@ -47,7 +47,7 @@ bool analysis_init(struct analysis *a, struct transitions *t, uint64_t warmup_ps
 void analysis_ps_until(struct analysis *a, uint64_t now_ps, uint64_t sum[PC_COUNT]);
 /* What is counted from the end of the warm-up on: Ps, area, and idle Ps beside work. */
 void analysis_after_warmup(struct analysis *a, uint64_t now_ps, struct run_result *to);
-/* What it all came to; the analysis goes on to own the histograms. q->groups is from malloc. */
+/* What it all came to; the histograms still belong to the analysis. q->groups is from malloc. */
 void analysis_fill(struct analysis *a, struct run_result *q);
 void analysis_release(struct analysis *a);
 

@@ -33,9 +33,9 @@ const char *const span_part_names[SP_COUNT] = {[SP_RUNNING] = "running",
                                                [SP_OTHER] = "other waits"};
 
 enum { CLOCK_THROTTLED, CLOCK_NOCPU, CLOCK_ASSIST, P_CLOCKS };
-/* The clocks of the world come behind those of a P: how long it was stopped, and how long nobody
- * ran because all Ps that would were throttled; and that of its M, which has no P in some system
- * calls. */
+/* Behind the clocks of a P come two of the world: how long the world was stopped, and how long
+ * nobody ran because all Ps that would were throttled; and one of the goroutine's M, which has no P
+ * in some system calls: how long the M was throttled. */
 enum { CLOCK_STOPPED = P_CLOCKS, CLOCK_FROZEN, CLOCK_M, CLOCKS };
 
 /* How long a P was throttled, without a CPU, helping the collector: up to its last transition. */
@@ -151,7 +151,7 @@ static uint64_t clock_now(const struct world_clock *c, uint64_t time)
     return c->sum + (c->goes ? time - c->since : 0);
 }
 
-/* How long it was frozen up to `time`, which may lie back. */
+/* How long the world was frozen up to `time`, which may lie back. */
 static uint64_t frozen_until(const struct attribution *a, uint64_t time)
 {
     const struct world_clock *c = &a->frozen;
@@ -183,8 +183,8 @@ static void freeze(struct attribution *a, bool goes, uint64_t time)
         a->freezes[a->nfreezes++ % FREEZES] = (struct freeze){from, time, c->sum};
 }
 
-/* Counts a P in (+1) or out (-1) of those that are throttled, or of those that go on. A thread that
- * sleeps with its P does not; one in a system call wakes nobody. */
+/* Counts a P in (+1) or out (-1) of those that are throttled, or of those that go on. A P whose
+ * thread sleeps does not go on, and one in a system call wakes nobody: they count as neither. */
 static void count_p(struct attribution *a, const struct p_now *p, int delta)
 {
     if (p->doing <= PD_IDLE)
@@ -363,7 +363,7 @@ static struct track *track_made(struct attribution *a, uint32_t id, struct tr_g 
     return k;
 }
 
-/* New work begins here for it: what came before is not of that. */
+/* The goroutine takes up new work here: what came before is no part of the work. */
 static void takes_up(struct track *k, uint64_t time)
 {
     memcpy(k->taken, k->parts, sizeof k->taken);
@@ -385,7 +385,7 @@ static void g_changes(void *arg, uint32_t id, struct tr_g *g, const struct g_now
     settle(a, k, &g->now, next, time);
     if (g->now.state == GS_WAITING)
         takes_up(k, time);
-    if (next->p != k->p || next->m != k->m) { /* else they are read */
+    if (next->p != k->p || next->m != k->m) { /* else settle has read them */
         k->p = next->p;
         k->m = next->m;
         read_clocks(a, k->p, k->m, time, k->clocks);
@@ -435,7 +435,7 @@ static void span_begins(void *arg, const struct tr_span *s, uint64_t time)
     struct attribution *a = arg;
     struct tr_g *g = tr_find_g(a->t, s->g);
     struct span_mark *m = mark_of(a, s);
-    uint64_t from = time; /* of the parts */
+    uint64_t from = time; /* where the parts begin */
     memset(m->parts, 0, sizeof m->parts);
     m->blames.count = 0;
     if (g != NULL) {
@@ -453,7 +453,7 @@ static void span_begins(void *arg, const struct tr_span *s, uint64_t time)
     m->before[0] = from - s->began - m->before[1];
 }
 
-/* What of the goroutine's waits is of the span that this is the mark of. */
+/* Those of the goroutine's waits that lie in the span whose mark this is. */
 static void add_blames(struct span_class *to, const struct track *k, const struct span_mark *m)
 {
     for (int i = 0; i < k->blames.count; i++) {

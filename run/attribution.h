@@ -6,11 +6,11 @@
  *
  * A goroutine that begins or ends spans has a *track*: the sum of what it did since then, by part.
  * A span's share is the difference of two states of its goroutine's track. Where another goroutine
- * ends a span than began it, its time is that of the one that ended it, from when that took it up
- * (it last woke, or ended another span); what was before is SP_HANDED: it lay in a channel or a
- * queue between them. The parts of a span add up to its length, to the picosecond. What a span's
- * `since` put before its first statement is of its goroutine from when that was made or woken; what
- * was before that is SP_BEFORE.
+ * ends a span than began it, the parts are those of the goroutine that ended it, from when that one
+ * took the work up (last woke, or ended another span); what was before is SP_HANDED: the work lay
+ * in a channel or a queue between the two. The parts of a span add up to its length, to the
+ * picosecond. Where `since` lets a span begin before its first statement, the parts begin when the
+ * goroutine was made or woken; what was before that is SP_BEFORE.
  *
  * Nobody can be woken while all threads that would run are throttled, so that much of a wait is
  * throttling: of one for somebody else (a lock, a channel), and of one for something that was there
@@ -35,7 +35,7 @@ struct attribution {
     } stopped, frozen, *ms; /* the world was; some P was throttled and no other had a CPU */
     size_t nms;             /* ms: of an M, how long its CPU was throttled */
     int nthrottled, ngoing; /* Ps */
-    /* The latest times in which it was frozen, a ring: what lies back is asked for, too. */
+    /* The latest times in which the world was frozen, a ring: times that lie back are asked for. */
     struct freeze {
         uint64_t from, to, sum; /* ps; sum: up to `to` */
     } freezes[FREEZES];

@@ -31,14 +31,14 @@ static inline void change_g(struct transitions *t, uint64_t time, uint32_t id, s
         gtable_take(&t->gs, id);
 }
 
-/* An M that waits for a CPU while all of them are throttled waits for quota. */
+/* An M that waits for a CPU while all CPUs are throttled waits for quota. */
 static inline uint8_t cpu_of(const struct transitions *t, uint8_t said)
 {
     return said == CPU_WAITS && t->cpus > 0 && t->throttled >= t->cpus ? (uint8_t)CPU_THROTTLED
                                                                        : said;
 }
 
-/* next: with said_cpu. */
+/* next: with said_cpu set; cpu and since are set here. */
 static inline void change_p(struct transitions *t, uint64_t time, uint16_t id, struct p_now *now,
                             struct p_now *next)
 {

@@ -22,7 +22,7 @@ enum world_end real_run_(uint64_t until_ps);
 void real_stats_(struct host_stats *s);
 uint64_t real_p_cpu_ps_(int32_t pid);
 bool real_quiet_(void);
-/* What the two have in common: all but the core and how it is opened. */
+/* What host_real and host_stress have in common: all but the core and how they are opened. */
 #define REAL_HOST_                                                                             \
     .window = &window_real, .prepare = real_prepare_, .start = rt_start, .run = real_run_,     \
     .close = rt_free, .stats = real_stats_, .verdict = rt_verdict, .p_cpu_ps = real_p_cpu_ps_, \

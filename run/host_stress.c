@@ -27,8 +27,8 @@ static uint64_t progress_made(void)
            counters[COUNTER_goexited] + counters[COUNTER_preempted] + counters[COUNTER_syscalls];
 }
 
-/* Nothing happened, though the world had CPU time enough: it hangs. A machine that gives it none is
- * another matter. */
+/* Where nothing happened, though the world had CPU time enough, it hangs. That the machine at hand
+ * gave it none is another matter. */
 static void look_for_progress(void)
 {
     int64_t cpu_ns = rt_cpu_ns();

@@ -22,8 +22,8 @@ bool scenario_is_bug(const struct scenario *s, int release, const struct run_res
 int scenario_check_end(const struct scenario *s, const struct run_result *r, judge_say *say,
                        void *arg);
 
-/* The same for one of many runs in which time is not what it is in virtual time: how it ended, what
- * it said and printed, and who is blocked. */
+/* scenario_check for one of many runs in which time is not what it is in virtual time: only how the
+ * run ended, what it said and printed, and who is blocked. */
 int scenario_check_any(const struct scenario *s, int release, const struct run_result *r,
                        judge_say *say, void *arg);
 

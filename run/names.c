@@ -38,8 +38,8 @@ static const char *func(const void *of, int32_t i)
     return i >= 0 && (uint32_t)i < p->nfuncs ? p->funcs[i].name : NULL;
 }
 
-/* Is there one before `pc`? Of those that have code, main alone waits before its first instruction,
- * while the runtime starts. */
+/* Is an instruction before `pc` in progress? Of the goroutines that have code, main alone waits
+ * before its first instruction, while the runtime starts. */
 static bool is_in_progress(const struct program *p, uint32_t pc)
 {
     return pc > 0 && pc <= p->ncode && pc != p->funcs[p->main].entry;

@@ -23,7 +23,7 @@ struct run_g_kind {
     const char *reason; /* Go's wait reason, "" when it does not wait */
     uint32_t line;      /* of the scenario, 0: not known */
     bool blocked;       /* it waits, and neither a timer nor a descriptor will wake it */
-    bool stranded;      /* ... and nobody who could is ever able to: it is leaked */
+    bool stranded;      /* ... and nobody will ever be able to: it is leaked */
 };
 
 /* A goroutine of the program that had not ended when the world did. */
@@ -56,7 +56,7 @@ enum span_part {
 };
 extern const char *const span_part_names[SP_COUNT]; /* "running", "run queue", ... */
 
-/* Whose doing some of it was. */
+/* Whose doing some of a span's time was. */
 struct run_blame {
     enum span_part part;
     const char *who;    /* group: ran before it in the queue, or ended the wait; NULL: nobody */
@@ -92,7 +92,7 @@ struct run_group {
     struct hist *wait; /* ns from runnable to running, once per start */
 };
 
-/* A P is idle and a goroutine is runnable: no work is conserved meanwhile. Some of it is how Go is
+/* A P is idle and a goroutine is runnable: work is not conserved meanwhile. Some of it is how Go is
  * (a goroutine in runnext, an M on its way up); lost and late wake-ups are seen here. */
 struct idle_beside {
     uint64_t sum_ps, longest_ps;
@@ -108,7 +108,7 @@ struct run_result {
     size_t sched_size;
     uint64_t now_ps;    /* makespan: virtual time at the end */
     uint64_t warmup_ps; /* spans, histograms, sums and tallies are of what came after it */
-    bool tallies_whole; /* but not counters and the quota: threads do not stop for it */
+    bool tallies_whole; /* counters and quota are of the whole run: threads stop for no warm-up */
     bool virtual_time;  /* its times and numbers are what a table of costs says */
     uint64_t voluntary, involuntary, steal_ps; /* as in host_stats */
     uint64_t stopped_ps;      /* real threads: the process was stopped from outside so long */
@@ -132,11 +132,11 @@ struct run_result {
     uint64_t *p_cpu_ps; /* real threads: measured CPU time of each P; else NULL */
     int32_t np_cpu;
     uint32_t threads;
-    bool may_be_late;  /* who could go on, in a schedule that is searched for */
+    bool may_be_late;  /* the schedule may hold up who could go on */
     bool races_sought; /* data races were looked for: */
     const struct race_report *races;
     uint32_t nraces;
-    const struct program *program; /* names what they are about; NULL without any */
+    const struct program *program; /* names what the races are about; NULL without any */
 };
 
 /* Seconds over which things were counted: from the warm-up to the end. */

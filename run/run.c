@@ -140,7 +140,7 @@ static bool rules_changed(const struct profile *p)
     return false;
 }
 
-/* The host reads them while the world lives. */
+/* Kept in the run: the host reads the quotas while the world lives. */
 static void take_quotas(struct run *r)
 {
     for (int i = 0; i < r->opts.nquotas; i++)
@@ -293,7 +293,8 @@ static void check_world(struct run *r, uint64_t at_ps)
         r->good_ops = h->ops();
 }
 
-/* Breaks what it was told to, and looks at once. Where that is not possible now, it may be soon. */
+/* Breaks the invariant that it was told to, and looks at once. What cannot be broken now may be
+ * soon. */
 static void plant(struct run *r, uint64_t at_ps)
 {
     bool done = core()->plant(r->opts.plant, world_host()->quiet());

@@ -78,9 +78,9 @@ struct run {
     struct run_tallies {
         uint64_t counters[COUNTER_COUNT];
         uint64_t nr_periods, nr_throttled, throttled_ps;
-    } before;           /* as they were then */
+    } before;           /* as they were when it ended */
     uint64_t plant_at;  /* when a plant is tried next, ps */
-    const char *broken; /* which invariant was, by such a look */
+    const char *broken; /* which invariant was, when a look found one */
     bool weakened;      /* a switch is not as its release has it: such a break is a finding */
     bool deaf;          /* records are dropped: there is no memory for what they come to */
     bool ended, has_world;

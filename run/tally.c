@@ -6,7 +6,7 @@
 enum { PS_PER_NS = 1000 };
 static const size_t arena_max = (size_t)1 << 30;
 
-/* Of a Go program that is traced: the goroutine that writes it. */
+/* Of a Go program that is traced: the goroutine that writes the trace. */
 static bool is_tracers(const struct tally *c, uint32_t group)
 {
     static const char tracer[] = "runtime/trace.";

@@ -92,11 +92,12 @@ struct p_now {
     uint32_t g;
     uint16_t m;
     uint8_t doing;    /* enum p_doing */
-    uint8_t cpu;      /* enum p_cpu: of a source that its M has, here what that comes to */
-    uint8_t said_cpu; /* as its source said; for transitions.c */
+    uint8_t cpu;      /* enum p_cpu. A source says what its M has; kept is what that comes to */
+    uint8_t said_cpu; /* as the source said; for transitions.c */
 };
 
-/* The class of its time in reports: what lies over what. PD_GONE has none: PC_COUNT. */
+/* The class of a P's time in reports: what its CPU does may hide what it does itself. PD_GONE has
+ * none: PC_COUNT. */
 extern const uint8_t tr_class_of_doing[PD_DOINGS];
 enum p_class tr_class_off_cpu(const struct p_now *p);
 static inline enum p_class p_class_of(const struct p_now *p)
@@ -158,9 +159,9 @@ struct listener {
     /* by: the goroutine that ended it; 0 and open: nobody has. */
     void (*span_ends)(void *arg, const struct tr_span *s, uint32_t by, uint64_t time, bool open);
     void (*world)(void *arg, enum tr_world what, uint64_t time);
-    /* The CPU of a thread, that runs there, is throttled, or no longer. */
+    /* The CPU that M m runs on is throttled, or no longer. */
     void (*m_throttled)(void *arg, uint16_t m, bool on, uint64_t time);
-    /* The program says something on this P, NULL: nothing more; something is now so much. */
+    /* The program says `text` on this P, NULL: nothing more; `name` is now `value`. */
     void (*mark)(void *arg, uint16_t p, const char *name, const char *text, uint64_t time);
     void (*metric)(void *arg, const char *name, int64_t value, uint64_t time);
 };
@@ -195,8 +196,8 @@ struct transitions {
     uint32_t procs;      /* 0: nobody has said */
     uint64_t time;       /* of the latest put */
     uint64_t span_since; /* of the next span, ps; 0: when it is said */
-    /* For a listener that hears of a goroutine that can run again: what it waited for was there
-     * then, ps, and nobody looked; 0: it is not known. */
+    /* For a listener that hears of a goroutine that can run again: since when what it waited for
+     * had been there, ps, without anybody looking; 0: not known. */
     uint64_t due;
     struct tr_late {    /* descriptors that were ready, and whose goroutines are woken next */
         uint64_t since; /* ps */
@@ -230,7 +231,7 @@ uint16_t tr_reason_number(struct transitions *t, const char *text, enum wait_kin
 const char *tr_reason(const struct transitions *t, uint16_t reason); /* "": none */
 enum wait_kind tr_kind(const struct transitions *t, uint16_t reason);
 
-/* A goroutine that is not known yet begins to be. NULL where it is. */
+/* A goroutine that is not known yet begins to be; one that is known only changes. */
 void put_g_born(struct transitions *t, uint64_t time, uint32_t id, uint32_t group, uint32_t parent,
                 const struct g_now *first);
 /* next->since is set here. GS_NOTEXIST: it ended. Nothing happens for one that is not known. */

@@ -26,7 +26,8 @@ struct follower {
     size_t nheld;
 };
 
-/* The last one of this goroutine; or else anybody's, as another goroutine may unlock a Mutex. */
+/* Drops the latest hold of this goroutine on the lock; or else anybody's, as another goroutine may
+ * unlock a Mutex. */
 static void let_go(struct follower *f, const struct look_lock *l)
 {
     size_t at = f->nheld;
@@ -192,7 +193,7 @@ static size_t add_object(struct making *k, int64_t handle, uint8_t op)
     return w->nobjects++;
 }
 
-/* A goroutine that waits for a Cond's lock, woken already, waits for the lock. */
+/* A goroutine in Cond.Wait that was woken already waits for the Cond's lock. */
 static int64_t waited_for(struct making *k, const struct look_doing *d, uint32_t i)
 {
     struct look_object o;

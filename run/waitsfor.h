@@ -38,8 +38,8 @@ struct waits_by {
     uint64_t goid;
     size_t g; /* its place in gs, SIZE_MAX: it is not there */
     enum waits_how how;
-    uint32_t line; /* where it got it, or would do it */
-    bool ended;    /* it has ended, and holds it for ever */
+    uint32_t line; /* where it got the lock, or would do what is wanted */
+    bool ended;    /* it has ended, and holds the lock for ever */
     bool in_circle;
 };
 
@@ -48,11 +48,11 @@ struct waitsfor {
     struct waits_object *objects;
     struct waits_by *by;
     size_t ngs, nobjects, nby;
-    uint64_t more; /* who is stuck and has no room */
+    uint64_t more; /* goroutines that are stuck and found no room in gs */
     bool circle;   /* there is one, and it is marked */
 };
 
-/* Is there somebody to tell of? r: of a run in virtual time. */
+/* Is anybody stuck? r: of a run in virtual time. */
 bool waitsfor_any(const struct run_result *r);
 /* After the run whose options these are was freed. False: it could not be made again. */
 bool waitsfor_make(const struct run_opts *opts, struct waitsfor *out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiled once per host, with its <host.h>, as the model is: WINDOW is the name there. */
+/* One host's window (window.h) into the model's records. Compiled once per host, with its <host.h>,
+ * as the model is: WINDOW is the name of the host's struct window. */
 #include "run/window.h"
 
 #include <inttypes.h>
@@ -577,8 +578,9 @@ static size_t see_frames(const struct runtime *w, uint64_t goid, uint32_t *pcs, 
     }
 }
 
-/* Mutex.Lock says that it comes after what was released to the mutex; RWMutex's that of readerSem,
- * and a writer's of writerSem, too (sync.c rw_acquired). */
+/* Is it the edge by which this lock changes hands? Mutex.Lock says that it comes after what was
+ * released to the mutex; who locks an RWMutex, after what was released to readerSem, and a writer
+ * to writerSem, too (sync.c rw_acquired). */
 static bool passes(const struct object *o, enum race_edge edge, uint64_t addr, bool *taken)
 {
     const struct rwmutex *rw = o->p;

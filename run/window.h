@@ -93,7 +93,7 @@ struct look_counters {
 struct look_state {
     const struct look_counters *counters; /* given: of each function; NULL: none */
     uint64_t hash;
-    bool ages;      /* somebody waits for a lock, which is given to him after 1 ms at the latest */
+    bool ages;      /* somebody waits for a lock, and gets it after 1 ms at the latest */
     uint32_t count; /* who can go on */
     uint64_t runnable[LOOK_RUNNABLE_MAX];
 };
@@ -122,8 +122,8 @@ bool look_object(const struct program *program, int64_t handle, struct look_obje
  * max; gives how many there are. */
 size_t look_frames(uint64_t goid, uint32_t *pcs, size_t max);
 
-/* A lock that changes hands, told by what orders goroutines while M m runs the one that does it.
- * False: it is something else. */
+/* A lock that changes hands, concluded from an edge that orders goroutines, said while M m runs the
+ * goroutine that takes or gives the lock. False: the edge is something else. */
 struct look_lock {
     int64_t object; /* handle */
     uint64_t goid;
@@ -134,7 +134,7 @@ bool look_lock(const struct program *program, int32_t m, enum race_edge edge, ui
                struct look_lock *out);
 
 /* What an address of the world is part of: "g5", "M1", "P0", "sched.lock" or "runtime"; else its
- * distance from the scheduler's own struct, which is the same on every machine. */
+ * distance from the scheduler's own struct, which is the same wherever gmpsim runs. */
 enum { LOOK_NAME_SIZE = 32 };
 const char *look_name(uintptr_t addr, char *buf);
 

@@ -13,7 +13,7 @@ enum { CYCLE_FROM = 500 };
 
 struct cycle {
     struct look_counters *counters; /* of the program's functions */
-    uint64_t hash, at, room; /* the state that is waited for, its turn; another one after room */
+    uint64_t hash, at, room; /* the kept state, its turn; for how many turns it is kept */
     uint32_t goid, pc;       /* whose turn it was */
     uint32_t turns[LOOK_RUNNABLE_MAX]; /* who had one since */
     uint32_t count;

@@ -14,7 +14,7 @@
 #include "scenarios/places.h"
 #include "sim/base/alloc.h"
 
-/* Start-up is settled after so long: no thread without work looks for some longer. */
+/* Start-up is settled after so long: no thread without work looks for some longer than that. */
 enum { SETTLE_NS = 200000 };
 
 /* Up to 1.15 an idle P has sysmon wake it for its timers. */
@@ -236,7 +236,7 @@ static void complain(void *arg, const char *text)
     snprintf(v->text + used, sizeof v->text - used, "%s%s", used > 0 ? "\n" : "", text);
 }
 
-/* Go has no assertions, and so no words for whose it was. */
+/* Go has no assertions, and so no words for whose assertion it was: they are made here. */
 static void tell_assertion(const struct explored *x, struct verdict *v)
 {
     const struct program *p = &x->o.scenario->program;

@@ -23,7 +23,7 @@ void flip_draws_free(struct flip_draws *d)
     *d = (struct flip_draws){0};
 }
 
-/* The goroutine's next one. */
+/* The goroutine's next draw of the old run. */
 static struct flip_drawn *drawn_before(struct flip_draws *d, uint32_t goid)
 {
     for (size_t i = 0; i < d->count; i++)
@@ -92,7 +92,7 @@ static void meet(struct flip *x, const struct turn_does *d)
     x->released |= x->until == FLIP_MET;
 }
 
-/* What the select took whose choice is made another way. */
+/* What the select whose choice is made another way took. */
 static void look_at_choice(struct flip *x)
 {
     if (x->pending)

@@ -2,11 +2,11 @@
 #ifndef GMPSIM_SEARCH_FLIP_H
 #define GMPSIM_SEARCH_FLIP_H
 
-/* What decides how a run ends. Of each two operations that could have come the other way round the
- * first is held back until the second is done, everybody else goes on as before, and the run is
- * judged; so are two goroutines that take one lock. An operation is held back, too, until somebody
- * else does something about its object that may not come in this run at all: after its end, or in
- * another branch. And a choice, such as a select's, is made another way. */
+/* What decides how a run ends. Of each two turns that could have come the other way round the first
+ * is held back until the second is done, everybody else goes on as before, and the run is judged;
+ * so are two goroutines that take one lock. A turn is held back, too, until somebody else does to
+ * its object what may not come in this run at all: after its end, or in another branch. And a
+ * choice, such as a select's, is made another way. */
 
 #include "search/history.h"
 
@@ -23,7 +23,7 @@ struct flip_draws {
 void flip_draw(struct flip_draws *d, uint32_t goid, uint32_t n, uint32_t pick, int32_t row);
 void flip_draws_free(struct flip_draws *d);
 
-/* Until when the first one is held back. */
+/* Until when the first row is held back. */
 enum flip_until {
     FLIP_SECOND, /* the second row is done */
     FLIP_MET,    /* somebody else has done something about its object */
@@ -46,7 +46,7 @@ struct flip {
     uint32_t last; /* whose turn it was */
     bool released, begun;
     int32_t asked;       /* the draw that is another one now; ROW_NONE */
-    bool pending, chose; /* it has just been answered; what came of it is known: */
+    bool pending, chose; /* that draw has just been answered; what came of it is known: */
     int64_t took;
     struct history *out; /* the same as h */
     const char *what;    /* the verdict that is looked into */

@@ -204,7 +204,7 @@ static bool hunt_with(struct failure *f, gmpsim_explore *x, enum hunt_strategy s
     struct hunt_result r;
     o.strategy = s;
     if (o.runs_max == 0 && s != HUNT_DFS && s != HUNT_TIME && !x->one_strategy)
-        o.runs_max = 2000; /* they have no end */
+        o.runs_max = 2000; /* the others have no end */
     if (!hunt(f, &o, &r))
         return false;
     x->runs += r.runs;

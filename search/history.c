@@ -281,8 +281,9 @@ static void count_elements(struct watch *w)
 
 /* ---- what changed nothing ---- */
 
-/* Found out too late for a strategy, and right for those who ask what could be the other way round:
- * a select that took its default, a signal to nobody, a wait that was none. */
+/* A turn that changed nothing after all: a select that took its default, a signal to nobody, a wait
+ * that was none. A strategy would have to know before; who asks what could be the other way round
+ * may know it afterwards. */
 static bool only_looked(const struct watch *w, const struct history_row *r)
 {
     bool may = r->op == OP_SELECT || tries(r->op) || r->op == OP_CASA || r->op == OP_CSIGNAL ||

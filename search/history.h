@@ -3,7 +3,7 @@
 #define GMPSIM_SEARCH_HISTORY_H
 
 /* A finding's run, turn by turn: what each goroutine did to what, what it read from whom, who is
- * stuck at the end and who holds what it waits for; and which two operations' order decides. Of
+ * stuck at the end and who holds what it waits for; and which two turns' order decides. Of
  * granularity sync: at op, a run is operations of Ms (ex_trace). */
 
 #include <stdio.h>
@@ -81,7 +81,7 @@ enum decides {
 struct history_pair {
     enum decides kind;
     int32_t first, second;    /* second ROW_NONE: it does not come in this run, or is a choice */
-    struct history_row other; /* what it would be */
+    struct history_row other; /* what comes in place of `second`, if there is none */
     uint32_t others;          /* of DECIDES_BEFORE: so many more like it have to come first */
     char instead[40];         /* how it ends then; "" for well */
 };

@@ -169,8 +169,8 @@ static bool same_row(const struct history *h, size_t a, size_t b)
     return strcmp(one, other) == 0;
 }
 
-/* How many rows behind at repeat the *period rows from at on, whole times; 0 if that is not often:
- * a loop that waits by looking is told once. */
+/* A loop that waits by looking is told once: how many rows behind the *period ones from `at` on
+ * repeat those, a multiple of *period; 0: too few to be worth it. */
 static size_t rows_alike(const struct history *h, size_t at, size_t *period)
 {
     for (size_t p = 1; p <= PERIOD_MAX && at + p < h->count; p++) {

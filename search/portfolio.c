@@ -164,8 +164,8 @@ static const char *world_words(const struct explored_opts *o)
     return text;
 }
 
-/* The largest part in so many schedules that would have been met with 99.9 %: 1 - (1 - 1/x)^n,
- * and ln 1000 is 6.9. */
+/* How rare a bug so many schedules would have met with 99.9 %: one in x schedules, where
+ * 1 - (1 - 1/x)^runs is 99.9 %, and ln 1000 is 6.9. */
 static uint64_t rarest(uint64_t runs) { return runs * 10 / 69; }
 
 static size_t say_random(const struct portfolio *p, const struct search_slice *first, char *text,

@@ -20,9 +20,9 @@ struct search_slice {
     uint32_t bound;    /* the one that is tried next */
     int64_t exhausted; /* every schedule with up to so many preemptions; -1: not even those */
     uint64_t exhausted_runs;
-    bool whole; /* ... and that is all there are */
+    bool whole; /* ... and no schedule has more */
     bool done;  /* nothing is left to try */
-    bool spent; /* the budget is, and that is not all there are */
+    bool spent; /* the budget is, and there is more to try */
 };
 
 enum { SLICES_MAX = 256 };

@@ -219,7 +219,7 @@ static bool run_best(struct failure *f, struct shrinker *s)
 
 enum { FEWER_RUNS = 2000 };
 
-/* Zeros alone do not move a switch to where it would be none; a search with a bound does. */
+/* Zeros alone do not move a preemption to where it would be none; a search with a bound does. */
 static bool find_fewer(struct failure *f, struct shrinker *s, size_t preemptions)
 {
     struct hunt_opts o = {.world = s->best->world,
