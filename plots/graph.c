@@ -229,7 +229,7 @@ static void spread(struct layout *l, int layer)
         }
 }
 
-/* Nobody stands where its edges cross more than they have to: in the middle of its neighbours. */
+/* A node goes to the middle of its neighbours, so that few edges cross. */
 static void find_order(struct layout *l, int layers)
 {
     const struct graph *g = l->g;

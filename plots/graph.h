@@ -29,7 +29,7 @@ struct graph {
     bool circle; /* the nodes stand in a circle; else in layers, edges going down */
 };
 
-/* Makes room; give their place. The texts are copied. */
+/* Both add one and give its place. The texts are copied. */
 int graph_add_node(struct graph *g, const char *text, bool round, bool marked);
 int graph_add_edge(struct graph *g, int from, int to, const char *text);
 void graph_release(struct graph *g);

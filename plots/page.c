@@ -72,7 +72,7 @@ const char *page_text(sqlite3_stmt *st, int column)
     return text != NULL ? text : "";
 }
 
-/* There are few: groups, spans, reasons. */
+/* Searched one by one: there are few groups, spans and reasons. */
 int32_t page_name(struct page_names *n, const char *text)
 {
     for (int32_t i = 0; i < n->count; i++)

@@ -115,7 +115,7 @@ const char *plot_run_list(const struct plot *p, char *buf, size_t size)
     return buf;
 }
 
-/* What of them differs is said. */
+/* What tells a run from the others: of each two columns the value, and whether the runs differ. */
 static void put_differences(sqlite3_stmt *st, char *buf, size_t size)
 {
     static const char *const forms[] = {"%s", "%s", "%s Ps", "%s CPUs", "quota %s", "seed %s"};

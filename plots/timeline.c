@@ -199,7 +199,7 @@ static void end_columns(struct timeline *t, double half)
 /* ---- blocks ---- */
 
 /* What a P did without a goroutine: 'r' in the scheduler, 'p' spinning, 's' in a system call. A P
- * that is spinning is in the scheduler, too: there it is drawn over it. */
+ * that is spinning is in the scheduler, too: spinning is drawn over that. */
 static void write_state(struct timeline *t, sqlite3_stmt *st)
 {
     plot_block(t->p);

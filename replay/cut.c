@@ -52,8 +52,8 @@ static uint32_t hidden(struct cut *c, enum use use, uint32_t string)
     return *slot - 1;
 }
 
-/* A file of the standard library says where its machine keeps Go: from "src" on it is the same
- * everywhere. */
+/* The name of a file of the standard library says where Go was installed: from "src" on it is the
+ * same everywhere. */
 static uint32_t standard_file(struct cut *c, uint32_t file)
 {
     const struct interned_string *s = &c->t->names.strings[file];

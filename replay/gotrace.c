@@ -690,7 +690,7 @@ struct gotrace *gotrace_open(struct failure *f, const char *path, const struct n
     return w;
 }
 
-/* A trace ends with its last event. A status that is said once more is one that changes nothing. */
+/* A trace ends with its last event. A P's status said once more is one that changes nothing. */
 static void mark_end(struct gotrace *w, int64_t end_ns)
 {
     struct out_m *m = w->all_ms;

@@ -416,7 +416,8 @@ static void link_writes(struct imp *t)
     }
 }
 
-/* Whoever is started is written before who starts it: he comes later in the recording. */
+/* From the last to the first: whoever starts others comes before them in the recording, and is to
+ * be written after them. */
 static void goroutines(struct imp *t)
 {
     t->selects = t->tries = t->outside = t->tokens = t->guards = 0;

@@ -3,7 +3,7 @@
 #define GMPSIM_REPLAY_IMPORT_H
 
 /* A deep recording as a scenario in the language of docs/scenarios.md: a function per kind of
- * goroutine, a statement per operation, each on a line of its own that says where in the Go program
+ * goroutine, a statement per deed, each on a line of its own that says where in the Go program
  * it was. For people who edit it from there, and for the explorer: there what decides a branch is
  * asked again, and a schedule in which the answer is not the recorded one ends (os.Exit). */
 

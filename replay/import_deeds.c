@@ -4,9 +4,9 @@
  * For the explorer what decides a branch is asked again. A select has all its cases, and taking
  * another one than recorded ends the schedule; the recorded one is taken where it can be, for any
  * other says nothing. Who did not wait and succeeded (a select with a default, a TryLock) may have
- * asked often before: it waits, and gives up when nothing else goes on, which ends the schedule,
- * too: what stands still then would not in the program. But a send that did not wait on a channel
- * without a buffer is lost when nobody receives: that is how such signals get lost. */
+ * asked often before: the statement waits, and gives up when nothing else goes on. That ends the
+ * schedule, too, for the program would not stand still there. But a send that did not wait on a
+ * channel without a buffer is lost when nobody receives: that is how such signals get lost. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +21,8 @@
 
 /* ---- channels ---- */
 
-/* The channel that the operation is about: its own one between two goroutines, where items have
- * their way. */
+/* The channel that the deed is about: where items keep their ways, one of its own for each pair of
+ * goroutines. */
 static const char *channel(struct imp *t, uint32_t object, bool sends)
 {
     static char name[80];
@@ -170,7 +170,7 @@ static void wg_add(struct imp *t, uint32_t object, int64_t n)
         imp_put(t, "\"add\": \"%s\", \"n\": %" PRId64, imp_name(t, object), n);
 }
 
-/* The wait follows; if signals cannot be lost, it is for the recorded one. */
+/* The wait follows on the tape; if signals cannot be lost, it is for the recorded one. */
 static void cond_wait(struct imp *t, uint32_t cond)
 {
     if (!rec_has_mutex(t->r, &t->r->objects[cond]))
@@ -237,9 +237,9 @@ static void after_func(struct imp *t, const struct rec_after *a)
                 a->ns > 0 ? a->ns : 1);
 }
 
-/* ---- operations: a lone switch ---- */
+/* ---- deeds: a lone switch ---- */
 
-/* Belongs to the one before. */
+/* Belongs to the deed before. */
 static bool is_part(enum rec_deed deed)
 {
     return deed == DEED_lockslow || deed == DEED_locked || deed == DEED_selsend ||
@@ -260,7 +260,7 @@ static bool is_recorders(const struct imp *t)
     return strstr(s->file, "gmpsim_record.go") != NULL;
 }
 
-/* Operations that are a statement of one word on their object. */
+/* Deeds that are a statement of one word on their object. */
 static const char *const words[DEED_COUNT] = {
     [DEED_lock] = "lock",       [DEED_unlock] = "unlock", [DEED_rlock] = "rlock",
     [DEED_runlock] = "runlock", [DEED_wlock] = "lock",    [DEED_wunlock] = "unlock",
@@ -321,7 +321,7 @@ static void operation(struct imp *t, uint64_t a, uint64_t b)
     }
 }
 
-/* ---- waits without an operation ---- */
+/* ---- waits without a deed ---- */
 
 static bool is_ordered(const struct imp *t, const struct rec_wait *w)
 {
@@ -378,8 +378,8 @@ static void syscall(struct imp *t, uint64_t ns, uint32_t site)
 
 /* ---- a tape ---- */
 
-/* Its wait was not over when the recording ended: what it was about to do is not known to be done.
- * What main would have done then nobody knows. */
+/* The goroutine's wait was not over when the recording ended: what it was about to do is not known
+ * to be done. What main would have done then nobody knows. */
 static void never_over(struct imp *t, const struct rec_wait *w)
 {
     bool is_last = w->level == 3 || w->cond;

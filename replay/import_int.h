@@ -31,7 +31,7 @@ struct imp_object {
     uint32_t guarded;          /* so many sends under one of them */
 };
 
-/* An operation under way, of the goroutine that is written. */
+/* A case of the select that the goroutine is in. */
 struct imp_case {
     uint32_t object;
     bool sends;
@@ -57,7 +57,7 @@ struct imp {
     uint32_t *func_of; /* by goroutine: the body */
     uint32_t *item_at, *item_next, *write_at, *write_next;
     uint32_t root;
-    bool gives_up, leaves; /* such channels are needed */
+    bool gives_up, leaves; /* the channels of these names are needed */
     uint32_t blind;        /* sites of Cond.Wait that look at nothing, the first + 1 */
     uint32_t selects, tries, outside, tokens, daemons, pins, guards;
     /* the goroutine that is written: */
@@ -70,7 +70,7 @@ struct imp {
     int ncases;
     bool has_default;
     int64_t cpu, sleeps;
-    uint32_t last; /* statements before the last operation */
+    uint32_t last; /* statements before the last deed */
     uint32_t relock;
     struct map cpu_classes; /* of what is computed between two statements */
     struct imp_cpu {
@@ -95,7 +95,7 @@ void imp_goroutine(struct imp *t, uint32_t g);
 void imp_there(struct imp *t);
 /* import_known.c */
 void imp_know(struct imp *t);
-/* The operation is a send, receive or close of this goroutine: sets t->item. */
+/* The deed is a send, receive or close of this goroutine: sets t->item. */
 void imp_item(struct imp *t);
 /* import.c: its body's name. */
 const char *imp_func(struct imp *t, uint32_t g);

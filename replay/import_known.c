@@ -4,7 +4,7 @@
  * Conds. Who waits for one does so because of what it found under the lock, and that is in no
  * recording. Whoever changes it under the same lock and then signals is not too early for anybody:
  * a waiter that comes later finds the change. So such waits are for the recorded signal. A signal
- * by somebody who has not held the lock since his last one may be lost: there the Cond is real. So
+ * by somebody who has not held the lock since the last one may be lost: there the Cond is real. So
  * it is where the source is at hand and a Wait looks at nothing (import_source.c).
  *
  * Channels whose items say what is done with them. When what a receiver does with an item is an
@@ -18,7 +18,7 @@
 #include "replay/import_int.h"
 #include "sim/base/alloc.h"
 
-/* ---- walking over operations ---- */
+/* ---- walking over deeds ---- */
 
 struct walk {
     struct imp *t;
@@ -28,8 +28,8 @@ struct walk {
     struct imp_case cases[IMP_CASES];
     int ncases;
     uint32_t current[4]; /* items that it has, REC_NONE */
-    /* of the operation: */
-    enum rec_deed deed; /* a select is the operation that it took */
+    /* the deed at hand: */
+    enum rec_deed deed; /* a select is the deed that it took */
     uint32_t object;
     int64_t number;
 };
@@ -58,7 +58,7 @@ static void locks(struct walk *w)
         let_go(w, w->object);
 }
 
-/* The operation; a select is known when it took something. False: nothing yet. */
+/* Which deed it is; a select is known when it took something. False: nothing yet. */
 static bool understand(struct walk *w, uint64_t a, uint64_t b)
 {
     w->deed = (enum rec_deed)(a & 0xff);
@@ -129,7 +129,8 @@ static void look_at_roles(struct walk *w)
 
 static struct map answers; /* (channel << 32 | answered on, item) and, by itself, how many */
 
-/* The goroutine has received t->item: it comes first of its last few, one of each channel. */
+/* The goroutine has received t->item, which comes first in `current`: the last few, one of each
+ * channel. */
 static void take(struct walk *w)
 {
     const struct rec_item *items = w->t->r->items;
@@ -167,7 +168,7 @@ static void look_at_answers(struct walk *w)
             answer(w, w->current[i]);
 }
 
-/* An answer that is not the same for all items. */
+/* Items keep their ways where some of them, not all, are answered on one channel. */
 static void decide_pins(struct imp *t)
 {
     for (size_t i = 0; i < answers.capacity; i++) {

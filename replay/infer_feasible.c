@@ -3,7 +3,7 @@
  * schedule can satisfy: a write that comes after the read it is to make ready. Tokens, arrivals
  * and wait groups only ever get more, so the recording is played without time, each goroutine as
  * far as it gets, until nobody gets further: whoever is stuck then is stuck under every schedule.
- * Of those the wait that was over first is replayed for as long as it was, and we go on. */
+ * Of their waits the one that was over first is replayed for as long as it was, and we go on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The collector. What it did is not replayed, it does it again: goroutines allocate what steps
- * of the heap say, each on the P where it was; how much there is to mark is what collections left
- * on the heap; at which rate, what workers and assists took for it; GOGC is the one that gives the
- * goals. When a collection begins, who works for it and who has to assist is the model's business
- * then. Without a collection that ended in the window nothing of this is known. */
+/* The collector. What it did is not replayed: the model's does it again. Goroutines allocate what
+ * the heap's rises say, each on the P where it was; what there is to mark is what collections left
+ * on the heap; the rate is that at which workers and assists marked it; GOGC is the one that gives
+ * the goals. When a collection begins, who works for it and who has to assist is the model's
+ * business then. Without a collection that ended in the window nothing of this is known. */
 #include <stdio.h>
 
 #include "replay/infer.h"
@@ -13,7 +13,7 @@ enum { KB = 1024, HEAP_MIN_KB = 4096, PERCENT_MAX = 10000, RATE_MAX = 1000000 };
 static int64_t at_most(int64_t x, int64_t most) { return x < most ? x : most; }
 
 /* GOGC raises the goal above what was marked, and from 4 MB at least: the goal is the higher of the
- * two, so GOGC is the lower of what they say. */
+ * two, so GOGC is the lower of what each would need. */
 static int64_t percent_of(int64_t marked, int64_t goal)
 {
     int64_t above = (goal - marked) * 100 / (marked > 0 ? marked : 1);

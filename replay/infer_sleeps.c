@@ -48,7 +48,8 @@ static int by_site(const void *pa, const void *pb)
     return a->wait < b->wait ? -1 : a->wait > b->wait;
 }
 
-/* Waits are numbered as they began; passes are runs of equal looks in the order of wakes. */
+/* By the scheduler's look before (due_low), then by the wake: the sleepers of one look are
+ * neighbours. */
 static int by_wake(const void *pa, const void *pb)
 {
     const struct rec_wait *a = *(const struct rec_wait *const *)pa,

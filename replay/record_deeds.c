@@ -11,7 +11,7 @@
 #include "replay/record_int.h"
 #include "sim/base/alloc.h"
 
-/* Whose inner lock the next operations of a goroutine may be about. */
+/* Whose inner lock the next deeds of a goroutine may be about. */
 enum rr_within { IN_NOTHING, IN_WLOCK, IN_WUNLOCK, IN_COND, IN_COND_WOKEN };
 
 enum { ONCE_SIZE = 16 };
@@ -218,7 +218,7 @@ static void select_case(struct rr *b, struct rr_g *x, enum rec_deed deed, uint32
         select_took(b, x, x->cases[chosen]);
 }
 
-/* Keeps the item that a send or receive is about, before the operation goes to the tape. */
+/* Keeps the item that a send or receive is about, before the deed goes to the tape. */
 static void item(struct rr *b, uint32_t g, uint32_t object, bool sends)
 {
     struct recording *r = b->r;
@@ -290,8 +290,8 @@ static bool is_after(struct rr *b, enum rec_deed deed, uint64_t address)
     return true;
 }
 
-/* What waits on a nil channel waits for ever; nothing else can be done with one, or without a
- * lock. */
+/* A send to or receive from a nil channel waits for ever; every other deed that has an object is
+ * nothing without one. */
 static bool needs_object(enum rec_deed deed)
 {
     return kinds[deed] != 0 && deed != DEED_send && deed != DEED_recv && deed != DEED_selsend &&
@@ -340,7 +340,7 @@ void rr_op(struct rr *b, uint32_t g, uint64_t address, const char *text, uint32_
     rr_deed(b, g, (uint64_t)deed | number << 8, with, site);
 }
 
-/* Does a wait at such a place belong to that operation? */
+/* Does a wait at such a place belong to that deed? */
 static bool fits(enum rec_deed deed, enum rec_leaf leaf)
 {
     switch (deed) {

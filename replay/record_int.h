@@ -42,14 +42,14 @@ struct rr_p {
     int64_t stopped; /* < 0: never */
     uint64_t stopped_m;
     bool running;
-    bool busy; /* ... and found a goroutine */
+    bool busy; /* at `look` the scheduler found a goroutine */
 };
 
 struct rr_m {
     uint32_t g;       /* that it ran last */
     int64_t other_at; /* when it last began to run another than before */
     int64_t stopped;  /* its goroutine left at that time, and it has run no other; < 0 */
-    bool got_p;       /* ... a P just now */
+    bool got_p;       /* it got a P just now */
 };
 
 /* The wake that may have started an idle P. */
@@ -88,7 +88,7 @@ void rr_deed(struct rr *b, uint32_t g, uint64_t deed, uint64_t object, uint32_t 
 
 /* ---- record_deeds.c ---- */
 void rr_op(struct rr *b, uint32_t g, uint64_t address, const char *text, uint32_t site);
-/* A wait begins: is it the one of the operation that g is in? */
+/* A wait begins: is it the one of the deed that g is in? */
 void rr_wait_begins(struct rr *b, uint32_t g, uint32_t wait);
 /* The wait is over. */
 void rr_wait_ends(struct rr *b, uint32_t g);

@@ -21,14 +21,14 @@
 
 /* Entries of a goroutine's tape: what, and up to two numbers. */
 enum rec_what {
-    REC_CPU,   /* ran for a ns */
-    REC_WAIT,  /* wait number a */
-    REC_POST,  /* wakes who is in wait a */
-    REC_GO,    /* starts goroutine a */
-    REC_SYS,   /* a system call of a ns at site b, that kept its P or gave it back at the end */
-    REC_YIELD, /* runtime.Gosched */
-    REC_SITE,  /* the operations that follow are at site a */
-    REC_DEED, /* operation a & 0xff (enum rec_deed), number a >> 8, on object b: a deep recording */
+    REC_CPU,    /* ran for a ns */
+    REC_WAIT,   /* wait number a */
+    REC_POST,   /* wakes who is in wait a */
+    REC_GO,     /* starts goroutine a */
+    REC_SYS,    /* a system call of a ns at site b, that kept its P or gave it back at the end */
+    REC_YIELD,  /* runtime.Gosched */
+    REC_SITE,   /* the deeds that follow are at site a */
+    REC_DEED,   /* deed a & 0xff (enum rec_deed), number a >> 8, on object b: a deep recording */
     REC_BEGIN,  /* region a (string of the recording) begins */
     REC_FINISH, /* ... ends */
     REC_ALLOC,  /* a bytes more on the heap, as far as one can tell whose */
@@ -76,7 +76,7 @@ struct rec_site {
     enum rec_leaf leaf;
 };
 
-/* How a wait was explained; later in the list is more. */
+/* How a wait was explained: the later in the list, the more is known of it. */
 enum rec_how {
     HOW_TOKEN,   /* an event that happens once: as it was recorded */
     HOW_OUTSIDE, /* nobody of the recording woke it: at the recorded time */
@@ -102,7 +102,7 @@ struct rec_wait {
     bool by_sched : 1;   /* woken without a goroutine, by a P's scheduler */
     bool cond : 1;       /* of a Cond that is known: `object` */
     bool as_long : 1;    /* HOW_OUTSIDE: not at the recorded time, but for as long as it was */
-    bool by_outside : 1; /* ... without a P even: sysmon, a thread that leaves the kernel */
+    bool by_outside : 1; /* woken without a P even: by sysmon, a thread that leaves the kernel */
 };
 
 struct rec_g {
@@ -141,8 +141,8 @@ struct rec_object {
     uint32_t first;   /* of a Once: who ran its function; REC_NONE */
     bool timer;       /* of a channel: a timer feeds it */
     bool looped;      /* ... rounds of infer_ticks.c receive from it */
-    bool tokens;      /* its operations are left out, its waits are of level 1 (settle.c) */
-    bool closed;      /* ... it was closed in the window */
+    bool tokens;      /* its deeds are left out, its waits are of level 1 (settle.c) */
+    bool closed;      /* a channel that was closed in the window */
     bool sent;        /* ... somebody sent: it was open when the window began */
     bool dealt;       /* ... what is done with an item goes with the item (infer_items.c) */
     /* Deep: what comes and goes, in the recorded order, and the least it ever was: items, holders,
@@ -262,7 +262,7 @@ struct recording {
     uint8_t *bytes; /* chunks of tapes; number k begins at byte 8 k */
     size_t nbytes, bytes_room;
     uint32_t main_g; /* the goroutine that goes on when the window begins; REC_NONE: none */
-    uint64_t deep;   /* so many operations of a deep recording */
+    uint64_t deep;   /* so many deeds of a deep recording */
     struct rec_sums sums;
     struct rec_gc gc;
     char notes[16][200]; /* what was odd about the trace */
@@ -303,7 +303,7 @@ uint32_t rec_add_object(struct recording *r, uint8_t kind, int64_t param, int le
 const char *rec_site_text(const struct recording *r, uint32_t site);
 /* 1: takes a lock; -1: gives one back; else 0. */
 int rec_lock_change(enum rec_deed deed);
-/* Says more of an operation that has begun: its event has no stack. */
+/* Says more of a deed that has begun: its event has no stack. */
 bool rec_is_bare(enum rec_deed deed);
 /* Is the mutex of this Cond known? Else nobody has ever waited on it. */
 bool rec_has_mutex(const struct recording *r, const struct rec_object *cond);

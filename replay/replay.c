@@ -7,7 +7,8 @@
 
 enum { EVENT_NS = 110, WAKE_NS = 4300, UNTIL_FACTOR = 10 };
 
-/* What record says, else the release that wrote such a header; of two the older one. */
+/* What `gmpsim record` wrote down, else the release that writes such a header; of two releases the
+ * older one. */
 static int release_of(const struct replay *rp)
 {
     int release = 0;
@@ -22,7 +23,8 @@ static uint32_t ps(int64_t ns)
     return p < COST_MAX_PS ? (uint32_t)p : COST_MAX_PS;
 }
 
-/* What waking a thread costs there decides more of a replay than anything else. */
+/* What waking a thread costs on the recording's machine decides more of a replay than anything
+ * else. */
 static void machine_of(struct replay *rp)
 {
     const struct sidecar *s = &rp->side;
@@ -35,7 +37,7 @@ static void machine_of(struct replay *rp)
     if (s->pause_ps > 0)
         rp->costs.kind[COST_pause] = (uint32_t)(s->pause_ps < COST_MAX_PS ? s->pause_ps
                                                                           : COST_MAX_PS);
-    /* How late a sleep of 200 us was has the wake in it, of a CPU that was idle for long. */
+    /* In how late a sleep of 200 us was is the wake of a CPU that had been idle for long. */
     int64_t late = s->sleep_late_ns - s->wake_latency_ns - s->wake_deep_ns;
     if (s->sleep_late_ns > 0)
         rp->costs.kind[COST_timer_slack] = ps(late > 0 ? late : 0);

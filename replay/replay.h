@@ -25,7 +25,7 @@ struct replay {
     struct scenario *scenario; /* owns the program; its expectation: the run finishes */
     struct sidecar side;       /* zeros: there is none */
     bool has_side;
-    uint32_t left_out; /* channels whose operations are replayed as they were recorded */
+    uint32_t left_out; /* channels that are replayed as they were recorded (settle.c) */
     const char *path;
     struct costs costs; /* of the recording machine, as far as it is known */
 };

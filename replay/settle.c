@@ -3,7 +3,7 @@
  * whom is decided anew, and what a goroutine does then may not fit: a client waits for an answer
  * that the server gives to another, for what decides is in values that nobody recorded. Then
  * channels that somebody is stuck at are replayed as they were recorded (level 1), a few at a
- * time; if that does not help, all of them, and at last every operation and every connection. */
+ * time; if that does not help, all of them, and at last every deed and every connection. */
 #include <stdlib.h>
 
 #include "model/prog.h"

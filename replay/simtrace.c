@@ -46,7 +46,7 @@ struct simtrace {
     uint32_t file;
     uint32_t *func_stacks; /* by function, plus 1 */
     uint32_t runtime_stack, context_stack;
-    uint64_t procs; /* to be said when a goroutine runs; 0: was */
+    uint64_t procs; /* to be said when a goroutine runs; 0: it was said */
     bool gc_on, gc_wanted, first;
 };
 

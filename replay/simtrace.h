@@ -17,7 +17,7 @@ struct simtrace;
 struct simtrace *simtrace_open(struct failure *f, const char *path, const struct program *program,
                                const char *file, int32_t procs, int version);
 void simtrace_sink(void *s, const struct event_rec *recs, size_t count);
-/* end_ns: of the run. */
+/* end_ps: the run's end. */
 bool simtrace_close(struct simtrace *s, struct failure *f, uint64_t end_ps);
 
 #endif

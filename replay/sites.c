@@ -87,8 +87,8 @@ const char *sites_string(struct sites *s, uint32_t string)
     return s->texts[string];
 }
 
-/* Several leaves are of interest by the outermost of what is in between: an RWMutex holds a Mutex,
- * so its frame, which is further out, decides. */
+/* Does leaf a of a frame further out decide over b of one within? An RWMutex holds a Mutex; what
+ * may make a descriptor ready does so also where the call itself waits in the kernel. */
 static bool outranks(enum rec_leaf a, enum rec_leaf b)
 {
     return b == LEAF_OTHER || ((a == LEAF_RWLOCK || a == LEAF_RLOCK) && b == LEAF_MUTEX) ||

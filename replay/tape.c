@@ -156,7 +156,7 @@ static void wait_token(struct tp *t, const struct rec_wait *w, uint32_t number)
         wait_outside(t, w);
 }
 
-/* The wait's operation is played, unless what it waits for is not in the recording. */
+/* The wait's deed is played, unless what it waits for is not in the recording. */
 static void wait_deep(struct tp *t, const struct rec_wait *w)
 {
     t->spins = false;
@@ -233,7 +233,7 @@ static const struct rec_write *next_write(struct tp *t, uint32_t g)
     return NULL;
 }
 
-/* What a write makes ready, it does in the middle of the call. */
+/* A write makes the other descriptor ready in the middle of the call. */
 static void syscall(struct tp *t, uint32_t g, int64_t ns, uint32_t site)
 {
     enum rec_leaf leaf = t->r->sites[site].leaf;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a deep recording says, as instructions. An operation that may wait is put down when the next
+/* What a deep recording says, as instructions. A deed that may wait is put down when the next
  * entry is known: of a wait that nobody of the program ended (a timer of before the window) it is
  * left out, and the wait is replayed at its time. A select is the case that it took: what the
  * program did afterwards depends on it. What did not wait (TryLock, a select with a default) and
- * succeeded is the operation that waits: items and locks are as many as were recorded. */
+ * succeeded is the deed that waits: items and locks are as many as were recorded. */
 #include <string.h>
 
 #include "replay/tape_int.h"
@@ -43,7 +43,7 @@ void tape_pending(struct tp *t)
     t->pending = false;
 }
 
-/* The item of an operation is known. The running time before a receive still belongs to the item
+/* The item of a deed is known. The running time before a receive still belongs to the item
  * before. */
 static void about(struct tp *t)
 {
@@ -56,7 +56,7 @@ static void about(struct tp *t)
     t->pending_item = t->item;
 }
 
-/* An operation that may wait. */
+/* A deed that may wait. */
 static void later(struct tp *t, enum op op, uint32_t object)
 {
     about(t);
@@ -162,7 +162,7 @@ static void once_ends(struct tp *t, uint32_t once)
     tape_emit_obj(t, OP_WGDONE, once);
 }
 
-/* Operations that are one instruction on their object. */
+/* Deeds that are one instruction on their object. */
 static const struct plain {
     enum op op; /* OP_NOP: it is none of these */
     bool waits;
@@ -185,7 +185,7 @@ static void plain(struct tp *t, const struct plain *is, uint32_t object)
         now(t, is->op, object);
 }
 
-/* The operations that are more than one instruction, or none. */
+/* The deeds that are more than one instruction, or none. */
 static void deep(struct tp *t, uint32_t g, enum rec_deed deed, uint64_t n, uint32_t o)
 {
     const struct rec_object *object = o != REC_NONE ? &t->r->objects[o] : NULL;

@@ -44,7 +44,7 @@ struct tp {
     uint32_t deed;                 /* number of the next deed of the goroutine */
     uint32_t *io_at, *io_next;     /* reads of a goroutine that take something at once, in order */
     uint32_t io_post;              /* the connection that the next call writes to, REC_NONE */
-    uint32_t item;                 /* the one that the operation is about, REC_NONE */
+    uint32_t item;                 /* the one that the deed is about, REC_NONE */
     uint32_t relock;               /* mutex that a Cond gave back, REC_NONE */
     uint32_t root;                 /* goroutine, REC_NONE: our own */
     uint32_t all, there;           /* wait groups of our own */
@@ -54,7 +54,7 @@ struct tp {
     uint32_t *write_at, *write_next; /* writes of a goroutine, in order */
     struct numbers names;
     uint32_t site; /* the one that the tape says, REC_NONE */
-    /* of the operation in progress (tape_deeds.c): */
+    /* of the deed in progress (tape_deeds.c): */
     bool pending; /* it is not put down yet */
     bool spins;   /* for a lock: no demand */
     bool outside; /* its wait was replayed at its time */
@@ -70,7 +70,7 @@ struct tp {
 
 void tape_emit(struct tp *t, enum op op, int a, int b, int c, int32_t d, int64_t imm);
 void tape_emit_obj(struct tp *t, enum op op, uint32_t object);
-/* A wait whose operation is left out: as it was recorded. */
+/* A wait whose deed is left out: as it was recorded. */
 static inline bool tape_is_token(const struct tp *t, const struct rec_wait *w)
 {
     bool left_out = w->object != REC_NONE && t->r->objects[w->object].tokens;
@@ -82,7 +82,7 @@ void tape_pending(struct tp *t);
 /* tape_items.c */
 void tape_items_number(struct tp *t, uint32_t first);
 void tape_items_release(struct tp *t);
-/* The operation that comes now: sets t->item. */
+/* The deed that comes now: sets t->item. */
 void tape_item(struct tp *t, uint32_t g);
 bool tape_item_is_dealt(const struct tp *t);
 void tape_item_begin(struct tp *t);

@@ -188,8 +188,8 @@ static inline int64_t gen_time(const struct gen *g, uint64_t units)
 }
 
 /* A varint of up to 10 bytes; the caller knows that as many are readable. What has more than 64
- * bits leads to wire_poison, where more zeros can be read: whoever then looks whether he is still
- * inside of his batch is not. */
+ * bits leads to wire_poison, where more zeros can be read: whoever then looks (wire_inside)
+ * finds himself outside of the batch. */
 extern const uint8_t wire_poison[64];
 const uint8_t *wire_varint_long(const uint8_t *at, uint64_t *value);
 

@@ -30,7 +30,8 @@ static uint32_t list_has(const struct name_list *l, const char *name)
     return NO_NUMBER;
 }
 
-/* Two lists of the store must not have one name twice: the later one says what it is. */
+/* A list must not have one name twice, because the store goes by names: the later one says of which
+ * kind it is. */
 static char *own_name(const struct name_list *l, const char *text, const char *kind)
 {
     char *name = x_alloc(strlen(text) + strlen(kind) + 4);

@@ -28,7 +28,7 @@ struct tracks {
     struct track_g *gs;
     size_t ngs;
     uint32_t far;              /* goroutines with numbers far beyond their count */
-    struct trace_event *first; /* of who there was when it began: the first that tells of him */
+    struct trace_event *first; /* of each goroutine there at the beginning, the first about it */
     size_t nfirst, first_room;
     bool begun;
     uint64_t procs, procs_first; /* GOMAXPROCS; 0: not said */
@@ -49,8 +49,8 @@ static struct track_g *g_slot(struct tracks *k, uint32_t index)
     return &k->gs[index];
 }
 
-/* Go's number, where tables by number do not become much larger than the trace: of a long life
- * some are far from all others, of a hostile trace all are. */
+/* Go's number, where tables by number do not become much larger than the trace: in a program that
+ * ran for long some are far from all others, in a hostile trace all are. */
 static uint32_t number_for(struct tracks *k, uint64_t id, uint32_t index)
 {
     bool near = id > 0 && id < (uint64_t)index * 16 + NEAR;

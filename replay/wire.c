@@ -24,7 +24,7 @@ const struct wire_type wire_types[256] = {
 };
 /* clang-format on */
 
-/* By itself it stays in the cache. */
+/* What every event asks for, in a table of its own that stays in the cache. */
 const uint8_t wire_args[256] = {
 #define WIRE(number, NAME, name, nargs, stack, new_stack, string, string2) [number] = (nargs) + 1,
 #include "replay/wire.def"

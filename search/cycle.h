@@ -12,9 +12,9 @@
 enum { CYCLE_FROM = 500 };
 
 struct cycle {
-    struct look_counters *counters; /* of the program's functions */
-    uint64_t hash, at, room; /* the kept state, its turn; for how many turns it is kept */
-    uint32_t goid, pc;       /* whose turn it was */
+    struct look_counters *counters;    /* of the program's functions */
+    uint64_t hash, at, room;           /* the kept state, its turn; for how many turns it is kept */
+    uint32_t goid, pc;                 /* whose turn it was */
     uint32_t turns[LOOK_RUNNABLE_MAX]; /* who had one since */
     uint32_t count;
     uint64_t length; /* 0: no cycle */

@@ -20,7 +20,8 @@ bool codes_put(sqlite3 *db, const struct transitions *t)
     return ok;
 }
 
-/* A trace may say anything: so many are left for reasons that later versions have. */
+/* A trace may have any number of reasons: so many numbers are left for those that later versions of
+ * ours have. */
 enum { OF_OURS = 55 };
 
 static int64_t code_in(sqlite3 *db, const char *reason)

@@ -256,7 +256,7 @@ static double unit_of(const struct source *s, struct line name)
     return ends_with(name, "_nanoseconds") || ends_with(name, "_ns") ? 1 : 1e9;
 }
 
-/* The name with most time, of which there is no other sign that it is the requests'. */
+/* The name with most time: no other sign says which histogram is the requests'. */
 static const struct series *choose(const struct source *s, const struct exposition *e)
 {
     const struct series *best = NULL;

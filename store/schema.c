@@ -98,11 +98,11 @@ static const char *const tables =
     " end_ns INTEGER NOT NULL) STRICT;"
     "CREATE TABLE steals(" RUN "time_ns INTEGER NOT NULL, p INTEGER NOT NULL,"
     " from_p INTEGER NOT NULL, g INTEGER NOT NULL, count INTEGER NOT NULL) STRICT;"
-    /* what: gc (the collector marks), stop (of the world, from when it is asked for) */
     /* Of a recorded trace: the heap and its goal, GOMAXPROCS. Named as sqlprof names them. */
     "CREATE TABLE metrics(" RUN "end_time_ns INTEGER NOT NULL, name TEXT NOT NULL,"
     " value INTEGER NOT NULL, src_stack_id INTEGER, src_g INTEGER, src_p INTEGER,"
     " src_m INTEGER) STRICT;"
+    /* what: gc (the collector marks), stop (of the world, from when it is asked for) */
     "CREATE TABLE bands(" RUN "what TEXT NOT NULL, begin_ns INTEGER NOT NULL,"
     " end_ns INTEGER NOT NULL) STRICT;"
     "CREATE TABLE spans(" RUN "name TEXT NOT NULL, key INTEGER NOT NULL, g INTEGER NOT NULL,"
@@ -129,7 +129,7 @@ static const char *const tables =
     " count INTEGER NOT NULL, p50_ns INTEGER, p90_ns INTEGER, p99_ns INTEGER, p999_ns INTEGER,"
     " max_ns INTEGER, rate REAL NOT NULL, policy TEXT NOT NULL, nr_periods INTEGER NOT NULL,"
     " nr_throttled INTEGER NOT NULL, warmup_ns INTEGER NOT NULL) STRICT;"
-    /* A run on threads is not had again, nor a recording, nor are schedules that somebody chose. */
+    /* What repeats from a seed: no run on threads, no recording, no schedule that was chosen. */
     "CREATE VIEW schedules AS SELECT id AS run, 'timed' AS strategy, seed, repeat FROM runs"
     " WHERE host = 'virtual';"
     /* CROSS JOIN: in the order of t, as SQLite keeps it for this word. */
