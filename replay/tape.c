@@ -347,7 +347,7 @@ static uint8_t last_reason(const struct recording *r, uint32_t g)
     return w != REC_NONE ? r->waits[w].reason : (uint8_t)REASON_SelectNoCases;
 }
 
-/* Of a wait that lasts beyond the window: nothing, or a receive of which the item would be
+/* Of a wait that lasts beyond the window nothing is put down: the item of a receive would be
  * played. */
 static void never_over(struct tp *t, const struct rec_wait *w)
 {

@@ -107,7 +107,7 @@ static void changed(struct totals *t, int64_t now)
     s->unused.procs = s->nidle > s->unused.procs ? (uint32_t)s->nidle : s->unused.procs;
 }
 
-/* The clock stands at its sum, and may go on under other conditions. */
+/* Brings the clock's sum up to now: whether it goes on may change here. */
 static void clock_stop(struct totals *t, int64_t now)
 {
     t->s->idle_sum = idle_clock(t, now);
@@ -120,7 +120,7 @@ void queue_enter(struct totals *t, struct live_g *g, int64_t now)
 {
     struct live_g *q = &t->s->queue;
     g->queued = g->since;
-    g->idle_at = g->since < now ? 0 : idle_clock(t, now); /* it was as the trace began */
+    g->idle_at = g->since < now ? 0 : idle_clock(t, now); /* runnable as the trace began */
     g->next = q;
     g->prev = q->prev;
     q->prev->next = g;

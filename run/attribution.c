@@ -280,7 +280,8 @@ static enum span_part part_of(const struct transitions *t, const struct g_now *i
     return SP_OTHER;
 }
 
-/* What lay over a stretch that ran or was to run: takes from `left`, never more than there is. */
+/* Something (a stop, throttling) lay over a stretch for so long: moves that from `left` to its
+ * part, never more than there is. */
 static void take_part(struct track *k, enum span_part part, uint64_t ps, uint64_t *left)
 {
     if (ps > *left)

@@ -48,7 +48,7 @@ struct host_threads {
 };
 
 /* Zeros are defaults. What a host does not know it leaves alone: whoever takes options from a user
- * refuses them before (run_refusal). */
+ * refuses them before (run.c, host_refuses). */
 struct host_opts {
     struct world_opts world;
     uint64_t seed;
@@ -111,9 +111,9 @@ struct host {
     uint64_t (*p_cpu_ps)(int32_t pid);
     /* Every thread sleeps or computes: nobody is in the middle of something. */
     bool (*quiet)(void);
-    /* Where operations are told one by one, else NULL: run() returns END_TIME when operation
-     * `number` (0: none) and the plain code after it are done; at once (from a listener); whether
-     * it did; how many there were. */
+    /* Where operations are told one by one, else NULL. stop_after: run() returns END_TIME when
+     * operation `number` (0: none) and the plain code after it are done. stop_now: at once, from a
+     * listener. stopped: run() returned for one of these. ops: how many there were. */
     void (*stop_after)(uint64_t number);
     void (*stop_now)(void);
     bool (*stopped)(void);
@@ -126,8 +126,8 @@ extern const struct host host_virt, host_traced, host_explore, host_real, host_s
 
 /* False: f says why not, and nothing is left open. */
 bool world_open(const struct host *h, struct failure *f, const struct host_opts *o);
-/* The second half of it: the model's world in the host's, which is open and empty. For who opens
- * the host's by itself. */
+/* The second half of world_open: the model's world in the host's, which is open and empty. For who
+ * opens the host's by itself. */
 void world_build(const struct host *h, const struct world_opts *o);
 /* The host of the world that exists, or of the last one. */
 const struct host *world_host(void);

@@ -57,7 +57,7 @@ struct run_opts {
     const struct host_explore *explore; /* host_explore: who answers, and under which memory */
     const struct host_threads *threads; /* host_real */
     event_sink_fn *sink;                /* sees every batch of records after the analysis */
-    void (*listen)(void *arg, struct transitions *t); /* before the first of them */
+    void (*listen)(void *arg, struct transitions *t); /* before the first batch */
     bool moves; /* records of moves between queues too, where the host makes them */
     void *arg;
 };

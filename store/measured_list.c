@@ -189,7 +189,7 @@ static bool generator_line(struct source *s, struct line l, struct generator *g)
     }
     if (skip_word(&l, "Thread calibration")) /* wrk2: it asks at a rate, whoever answers */
         s->m->constant = true;
-    if (l.at < l.end && *l.at == '#') /* the spectrum's end, with its sums */
+    if (l.at < l.end && *l.at == '#') /* the spectrum's end: mean, maximum */
         g->in_spectrum = false;
     stats_line(s, l, g);
     counts_line(s, l);
