@@ -76,7 +76,8 @@ static uint64_t goid_of(const void *of, uint32_t id)
     return id >= FIRST_OF_OWN && id - FIRST_OF_OWN < k->ngs ? k->gs[id - FIRST_OF_OWN].goid : id;
 }
 
-/* The outermost function of a stack of it: where it began, seen at the latest when it stops. */
+/* By the outermost function of a stack of the goroutine: where it began, seen at the latest when it
+ * stops. */
 static void learn_group(struct tracks *k, const struct trace_event *e)
 {
     struct track_g *g = g_slot(k, e->idx);
@@ -214,13 +215,14 @@ static void p_event(struct tracks *k, const struct trace_event *e, uint64_t time
         p_does(k, time, e->id, PD_SCHED, EVENT_NO_G);
 }
 
-/* Who is told of for the first time was so from the beginning, and that is said already. */
+/* What the trace says first of somebody was so from the beginning, and is put already. */
 static bool was_said(const struct trace_event *e)
 {
     return e->from == TRACE_UNDETERMINED || e->to == TRACE_UNDETERMINED || e->from == e->to;
 }
 
-/* What a P runs, when all of them are said: a P's status comes before that of who runs on it. */
+/* Puts who was there at first, all Ps before all goroutines: what a P runs is put with the
+ * goroutine that runs on it. */
 static void begin(struct tracks *k)
 {
     if (k->begun)

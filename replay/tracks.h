@@ -4,8 +4,8 @@
 
 /* A recorded Go trace as a source of transitions (run/transitions.h): whoever listens hears of its
  * goroutines, Ps and stops as of a simulated run's; tasks and regions are spans. Goroutines are in
- * groups by the function that they began with. What somebody did when the trace began he has done
- * since its first moment, wherever the trace says so.
+ * groups by the function that they began with. What somebody did when the trace began is put for
+ * its first moment, however late the trace says so.
  *
  * The file is read twice: names, and who did what at first, come before the first event. So it has
  * to be a file. Threads are left out: a trace says where one is, not what it does. */

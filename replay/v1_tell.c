@@ -69,7 +69,7 @@ static void tell_block(struct v1 *v, const struct v1_event *e)
 }
 
 /* The first Gomaxprocs ends the list of what there is: goroutines of which nothing was said can
- * run. There may be more of them than fit: false, once more. */
+ * run. There may be more of them than fit. False: call once more. */
 static bool tell_early(struct v1 *v, const struct v1_event *e)
 {
     struct v1_event none = {.time = e->time, .p = -1};

@@ -10,7 +10,8 @@
  * took the work up (last woke, or ended another span); what was before is SP_HANDED: the work lay
  * in a channel or a queue between the two. The parts of a span add up to its length, to the
  * picosecond. Where `since` lets a span begin before its first statement, the parts begin when the
- * goroutine was made or woken; what was before that is SP_BEFORE.
+ * goroutine took the work up, if it did so after `since`, else at the statement; what was before is
+ * SP_BEFORE.
  *
  * Nobody can be woken while all threads that would run are throttled, so that much of a wait is
  * throttling: of one for somebody else (a lock, a channel), and of one for something that was there

@@ -2,8 +2,8 @@
 #ifndef GMPSIM_SEARCH_BY_TURNS_H
 #define GMPSIM_SEARCH_BY_TURNS_H
 
-/* A finding at granularity op is a thousand operations of the runtime. Most of what a
- * program does wrong shows by turns, too: then ten turns say it better. */
+/* A finding at granularity op is a thousand operations of the runtime. Most of what a program does
+ * wrong shows by turns, too: then ten turns say it better. */
 
 #include "search/hunt.h"
 
