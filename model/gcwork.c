@@ -157,20 +157,21 @@ static void share_work(int64_t n)
 }
 
 /* Is a request to preempt a reason to stop? For a worker that keeps its P, until_preempt false,
- * only when the world is to stop (1.15+). In Go since 1.22 also when forEachP wants the P; here
- * only a trace calls forEachP while there is something left to mark, and has to wait. */
-static bool drain_preempted(struct g *gp, bool until_preempt)
+ * only when the world is to stop (1.15+) or forEachP wants the P (1.22+): a trace does, at the end
+ * of a generation. */
+static bool drain_preempted(struct g *gp, struct p *pp, bool until_preempt)
 {
     if (!a_load_rlx(&gp->preempt))
         return false;
-    return until_preempt || (prof->drain_stops_for_stw && a_load(&sched->gcwaiting) != 0);
+    return until_preempt || (prof->drain_stops_for_stw && a_load(&sched->gcwaiting) != 0) ||
+           (prof->drain_stops_for_fn && a_load_rlx(&pp->runSafePointFn) != 0);
 }
 
 /* Must a worker of this mode stop here? */
 static bool drain_over(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, bool until_preempt,
                        int64_t *unchecked)
 {
-    if (drain_preempted(gp, until_preempt))
+    if (drain_preempted(gp, pp, until_preempt))
         return true;
     if (mode == gcFractional)
         return fraction_exceeded(pp);
@@ -213,7 +214,7 @@ static void markroot(struct g *gp)
 static bool drain_roots(struct g *self, struct p *pp, enum gcMarkWorkerMode mode,
                         bool until_preempt)
 {
-    while (!drain_preempted(self, until_preempt)) {
+    while (!drain_preempted(self, pp, until_preempt)) {
         struct g *gp = next_root();
         if (gp == NULL)
             return false;

@@ -45,9 +45,15 @@ static uint32_t highest(struct strategy_pct *p, const struct choice *c)
 {
     uint32_t best = 0;
 
-    for (uint32_t i = 1; i < c->n; i++)
-        if (priority_of(p, choice_place(c, i)) > priority_of(p, choice_place(c, best)))
+    /* Each may draw: one after the other, whatever the compiler. */
+    uint32_t highest_so_far = priority_of(p, choice_place(c, 0));
+    for (uint32_t i = 1; i < c->n; i++) {
+        uint32_t next = priority_of(p, choice_place(c, i));
+        if (next > highest_so_far) {
+            highest_so_far = next;
             best = i;
+        }
+    }
     return best;
 }
 

@@ -71,6 +71,7 @@ static const struct row table[] = {
     {"sysmon_starts_m_for_timer", 15, w_busy_timer, FIRST, OTHER, {.procs = 3}, 0},
     {"gcsema", 15, w_gc_and_trace, OUT, OTHER, {.procs = 4}, 0},
     {"drain_stops_for_stw", 20, w_gc_and_trace, OUT, OTHER, {.procs = 4}, 0},
+    {"drain_stops_for_fn", 26, w_gc_and_trace_end, OUT, OTHER, {.procs = 4}, 0},
     {"lock_ranks", 24, w_timer_chan, ENDS, OTHER, {.rule2 = "hchan_before_sched", .value2 = 0}, 0},
     {"worldsema_handoff", 20, w_two_stoppers, OUT, OTHER, {.procs = 2}, 0},
     {"gc_worker_pool", 18, w_gc, FIRST, OTHER, {.procs = 4}, 0},

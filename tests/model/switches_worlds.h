@@ -320,6 +320,24 @@ static void w_gc_and_trace(void)
     end();
 }
 
+/* A trace ends while a worker marks that keeps its P. */
+static void w_gc_and_trace_end(void)
+{
+    int gc = begin("gc", 0);
+    as_plain(&a, OP_GC);
+    end();
+    begin("main", 0);
+    alloc_live(40);
+    as_plain(&a, OP_GC);
+    as_plain(&a, OP_TRACESTART);
+    as_go(&a, gc, 0, 0);
+    hog(500 * US);
+    as_plain(&a, OP_TRACESTOP);
+    as_op(&a, OP_NOW, 0, 0, 0, 0, 0);
+    as_print1(&a, "%d", 0);
+    end();
+}
+
 /* Nobody allocates: the periodic collection, beside idle Ps. */
 static void w_forced_gc(void)
 {
