@@ -187,7 +187,7 @@ static void wait_in(struct tp *t, uint32_t number)
             wait_token(t, w, number);
         return;
     }
-    if (w->level == 3 || (w->cond && t->o->real_conds)) {
+    if (w->level == 3) {
         wait_deep(t, w);
         return;
     }
@@ -215,7 +215,7 @@ static void post(struct tp *t, uint32_t number)
     const struct rec_wait *w = &t->r->waits[number];
     if (!plays(t, w->g))
         return;
-    if (tape_is_token(t, w) || (w->how == HOW_TOKEN && !(w->cond && t->o->real_conds))) {
+    if (tape_is_token(t, w) || w->how == HOW_TOKEN) {
         tape_burn(t);
         emit_event(t, OP_EVPOST, 0, number);
     }
@@ -347,14 +347,6 @@ static uint8_t last_reason(const struct recording *r, uint32_t g)
     return w != REC_NONE ? r->waits[w].reason : (uint8_t)REASON_SelectNoCases;
 }
 
-/* Of a wait that lasts beyond the window nothing is put down: the item of a receive would be
- * played. */
-static void never_over(struct tp *t, const struct rec_wait *w)
-{
-    (void)w;
-    t->pending = false;
-}
-
 /* ---- rounds by the clock ---- */
 
 static void loop_of(struct tp *t, uint32_t g)
@@ -407,9 +399,10 @@ static void recorded(struct tp *t, uint32_t g)
     for (t->at = 0; rec_next(&rd, &e); t->at++) {
         if (t->loop != NULL)
             loop_edge(t, g);
-        /* the wait that was never over is the end */
+        /* The wait that was never over is the end. Nothing is put down of it: the item of a receive
+         * would be played. */
         if (e.what == REC_WAIT && t->r->waits[e.a].woken == INT64_MAX) {
-            never_over(t, &t->r->waits[e.a]);
+            t->pending = false;
             break;
         }
         entry(t, g, &e);

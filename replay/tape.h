@@ -10,10 +10,6 @@
 struct tape_opts {
     int64_t event_ns; /* what one event of the tracer cost the goroutine */
     int64_t wake_ns;  /* what starting an idle P cost it, in running time; the model adds its own */
-    /* Conds are the model's, and a signal that nobody waits for is lost. Without this a wait is for
-     * the recorded signal, however early: the program waits because of what it found under the
-     * lock, which is not in the recording. */
-    bool real_conds;
     bool no_deep;     /* deeds are left out, all of them */
     int64_t alloc_ns; /* what the model takes for an allocation, which is in the running time */
     /* Of what is left, this part is demand; the rest the model spends on its own. */

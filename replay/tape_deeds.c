@@ -116,21 +116,12 @@ static void after_func(struct tp *t, const struct rec_after *a)
     tape_emit(t, OP_TIMER, NOREG, NOREG, TAPE_FREE, (int32_t)t->func_of[a->child], a->ns);
 }
 
-static void signals(struct tp *t, enum op op, uint32_t cond)
-{
-    if (rec_has_mutex(t->r, &t->r->objects[cond]) && t->o->real_conds)
-        now(t, op, cond);
-}
-
-/* The wait itself is an event, unless Conds are the model's. */
+/* The wait itself is for the recorded signal, however early that comes: the program waits because
+ * of what it found under the lock, which is not in the recording. */
 static void cond_wait(struct tp *t, uint32_t cond)
 {
     if (!rec_has_mutex(t->r, &t->r->objects[cond]))
         return;
-    if (t->o->real_conds) {
-        later(t, OP_CWAIT, cond);
-        return;
-    }
     t->relock = (uint32_t)t->r->objects[cond].param;
     now(t, OP_UNLOCK, t->relock);
 }
@@ -197,8 +188,8 @@ static void deep(struct tp *t, uint32_t g, enum rec_deed deed, uint64_t n, uint3
     case DEED_selrecv: select_case(t, o, false); break;
     case DEED_selected: select_end(t, rec_signed(n)); break;
     case DEED_condwait: cond_wait(t, o); break;
-    case DEED_signal: signals(t, OP_CSIGNAL, o); break;
-    case DEED_broadcast: signals(t, OP_CBROADCAST, o); break;
+    case DEED_signal:
+    case DEED_broadcast: break; /* whom it woke is in the recording */
     case DEED_sleep: sleep_for(t, (int64_t)n); break;
     case DEED_timer: timer(t, OP_CHTIMER, 0, o, n); break;
     case DEED_ticker: timer(t, OP_CHTIMER, 1, o, n); break;
