@@ -199,7 +199,10 @@ bool hunt(struct failure *f, const struct hunt_opts *o, struct hunt_result *r)
     struct strategy *s = strategy_of(&a, o);
     run_all(&x, s, o, r, began);
     judge_tree(&a, o, r);
-    r->actors = o->strategy == HUNT_PCT ? a.pct.actors : 0;
+    if (o->strategy == HUNT_PCT) {
+        r->actors = a.pct.actors;
+        r->longest = a.pct.longest; /* its bound is over questions of who goes on alone */
+    }
     strategy_free(&a, o);
     r->took_ns = now_ns() - began;
     bool refused = explored_refused(f, &x);

@@ -55,7 +55,7 @@ struct hunt_result {
     uint64_t runs, steps, cut; /* cut: runs without a verdict */
     uint64_t redundant;        /* of dpor: runs that were cut because the rest was known */
     uint64_t actors;           /* of pct: most who were asked about in one run */
-    uint64_t longest, threads; /* of one run, the most answers; the most threads */
+    uint64_t longest, threads; /* of one run: most answers (of pct: who goes on); most threads */
     int64_t took_ns;
 };
 
