@@ -347,14 +347,34 @@ class Trouble(Case):
         self.assertEqual(self.sql("SELECT count(*) FROM raw_g_transitions WHERE run = 1"), before)
         self.assertEqual(self.run_it("db", "check", self.db)[0][:14], "complaints: 0;")
 
+    def stop_between_writes(self, child):
+        """Stops it where it is, but not while it has the file: nobody else could write then."""
+        for _ in range(1000):
+            child.send_signal(signal.SIGSTOP)
+            db = sqlite3.connect(self.db, isolation_level=None, timeout=0)
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                db.execute("ROLLBACK")
+                return
+            except sqlite3.OperationalError:
+                child.send_signal(signal.SIGCONT)
+                time.sleep(0.003)
+            finally:
+                db.close()
+        self.fail("it writes all the time")
+
     def test_a_run_that_goes_on_is_not_dead(self):
         child = subprocess.Popen([GMPSIM, "run", self.path("large.json"), "--until", "3s", "--db",
                                   self.db], stdout=subprocess.DEVNULL)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
         while self.sql("SELECT count(*) FROM runs")[0][0] < 2:
-            time.sleep(0.02)
+            time.sleep(0.002)
+        self.stop_between_writes(child)
+        self.assertIsNone(child.poll())
         _, err = self.record()
         self.assertNotIn("removed", err)
-        self.assertIsNone(child.poll())
+        child.send_signal(signal.SIGCONT)
         self.assertEqual(child.wait(timeout=100), 0)
         self.assert_runs(3)
 
