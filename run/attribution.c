@@ -53,6 +53,7 @@ struct track {
     uint64_t taken[SP_COUNT]; /* the parts when it last woke or ended a span: took up new work */
     uint64_t taken_at, since; /* ps; since: up to when the parts are known */
     uint64_t clocks[CLOCKS];  /* its P's and the stops', at that time */
+    uint64_t moves;           /* of struct attribution, at that time */
     struct blames {
         struct span_blame of[BLAMES_MAX];
         int count;
@@ -138,10 +139,19 @@ static inline int clock_for(const struct p_now *p)
     return p->doing == PD_ASSIST ? CLOCK_ASSIST : P_CLOCKS;
 }
 
-static void clock_goes(struct world_clock *c, bool goes, uint64_t time)
+/* Every clock that begins or ends to go is counted: while none goes and none has, there is nothing
+ * to read (settle). */
+static void clock_turns(struct attribution *a, bool went, bool goes)
+{
+    a->going += goes - went;
+    a->moves += went;
+}
+
+static void clock_goes(struct attribution *a, struct world_clock *c, bool goes, uint64_t time)
 {
     if (c->goes)
         c->sum += time - c->since;
+    clock_turns(a, c->goes, goes);
     c->goes = goes;
     c->since = time;
 }
@@ -178,7 +188,7 @@ static void freeze(struct attribution *a, bool goes, uint64_t time)
     if (goes == c->goes)
         return;
     uint64_t from = c->since;
-    clock_goes(c, goes, time);
+    clock_goes(a, c, goes, time);
     if (!goes && time > from)
         a->freezes[a->nfreezes++ % FREEZES] = (struct freeze){from, time, c->sum};
 }
@@ -208,31 +218,34 @@ static void p_changes(void *arg, uint16_t id, const struct p_now *now, const str
                       uint64_t time)
 {
     struct attribution *a = arg;
-    int which = clock_for(now);
+    int which = clock_for(now), then = next != NULL ? clock_for(next) : which;
     if (next != NULL && a->t->cpus > 0) {
         count_p(a, now, -1);
         count_p(a, next, 1);
         freeze(a, a->nthrottled > 0 && a->ngoing == 0, time);
     }
+    if (which < P_CLOCKS || then < P_CLOCKS)
+        clock_turns(a, which < P_CLOCKS, then < P_CLOCKS);
     if (which < P_CLOCKS)
         clock_of(a, id)->of[which] += time - now->since;
     if (now->g != EVENT_NO_G && time != now->since)
         ran_last(a, clock_of(a, id), now->g);
 }
 
-/* The clocks of this P, of the stops and of this M, now. */
-static void read_clocks(struct attribution *a, uint16_t id, uint16_t m, uint64_t time,
+/* The clocks of its P, of the stops and of its M, now. */
+static void read_clocks(struct attribution *a, struct track *k, uint64_t time,
                         uint64_t clocks[CLOCKS])
 {
-    const struct p_now *p = tr_find_p(a->t, id);
+    const struct p_now *p = a->going > 0 ? tr_find_p(a->t, k->p) : NULL;
     int which = p != NULL ? clock_for(p) : P_CLOCKS;
     for (int i = 0; i < P_CLOCKS; i++)
-        clocks[i] = id < a->nps ? a->ps[id].of[i] : 0;
+        clocks[i] = k->p < a->nps ? a->ps[k->p].of[i] : 0;
     if (which < P_CLOCKS && time > p->since)
         clocks[which] += time - p->since;
-    clocks[CLOCK_M] = m < a->nms ? clock_now(&a->ms[m], time) : 0;
+    clocks[CLOCK_M] = k->m < a->nms ? clock_now(&a->ms[k->m], time) : 0;
     clocks[CLOCK_STOPPED] = clock_now(&a->stopped, time);
     clocks[CLOCK_FROZEN] = clock_now(&a->frozen, time);
+    k->moves = a->moves;
 }
 
 static void m_throttled(void *arg, uint16_t m, bool on, uint64_t time)
@@ -244,14 +257,14 @@ static void m_throttled(void *arg, uint16_t m, bool on, uint64_t time)
         memset(a->ms + a->nms, 0, (n - a->nms) * sizeof *a->ms);
         a->nms = n;
     }
-    clock_goes(&a->ms[m], on, time);
+    clock_goes(a, &a->ms[m], on, time);
 }
 
 static void world(void *arg, enum tr_world what, uint64_t time)
 {
     struct attribution *a = arg;
     if (what == TW_STOPPED || what == TW_STOP_ENDS)
-        clock_goes(&a->stopped, what == TW_STOPPED, time);
+        clock_goes(a, &a->stopped, what == TW_STOPPED, time);
 }
 
 /* ---- tracks ---- */
@@ -327,25 +340,32 @@ static uint64_t frozen_wait(const struct attribution *a, enum span_part part, co
     return frozen_until(a, time) - frozen_until(a, due > k->since ? due : k->since);
 }
 
+/* Gives the part of the stretch to what lay over it. */
+static void lay_over(struct attribution *a, struct track *k, enum span_part part,
+                     const struct g_now *next, uint64_t time, uint64_t *left)
+{
+    uint64_t clocks[CLOCKS], went[CLOCKS];
+    read_clocks(a, k, time, clocks);
+    for (int i = 0; i < CLOCKS; i++) {
+        went[i] = clocks[i] - k->clocks[i];
+        k->clocks[i] = clocks[i];
+    }
+    if (part == SP_QUEUE || part == SP_RUNNING)
+        of_its_p(k, part, went, left);
+    else if (part == SP_SYSCALL)
+        take_part(k, SP_THROTTLED, went[CLOCK_M], left);
+    else
+        take_part(k, SP_THROTTLED, frozen_wait(a, part, k, next, went, time), left);
+}
+
 /* Brings the parts of the goroutine's time up to `time`: it was `is` since the last call. */
 static void settle(struct attribution *a, struct track *k, const struct g_now *is,
                    const struct g_now *next, uint64_t time)
 {
     enum span_part part = part_of(a->t, is);
-    uint64_t left = time - k->since, clocks[CLOCKS], went[CLOCKS], any = 0;
-    read_clocks(a, k->p, k->m, time, clocks);
-    for (int i = 0; i < CLOCKS; i++) {
-        any |= went[i] = clocks[i] - k->clocks[i];
-        k->clocks[i] = clocks[i];
-    }
-    if (any == 0)
-        ; /* nothing lay over it */
-    else if (part == SP_QUEUE || part == SP_RUNNING)
-        of_its_p(k, part, went, &left);
-    else if (part == SP_SYSCALL)
-        take_part(k, SP_THROTTLED, went[CLOCK_M], &left);
-    else
-        take_part(k, SP_THROTTLED, frozen_wait(a, part, k, next, went, time), &left);
+    uint64_t left = time - k->since;
+    if (__builtin_expect(a->going > 0 || k->moves != a->moves, 0))
+        lay_over(a, k, part, next, time, &left);
     k->since = time;
     k->parts[part] += left;
     if (part != SP_RUNNING && left > 0)
@@ -360,7 +380,7 @@ static struct track *track_made(struct attribution *a, uint32_t id, struct tr_g 
     k->taken_at = k->since = time;
     k->p = is->p;
     k->m = is->m;
-    read_clocks(a, k->p, k->m, time, k->clocks);
+    read_clocks(a, k, time, k->clocks);
     return k;
 }
 
@@ -389,7 +409,7 @@ static void g_changes(void *arg, uint32_t id, struct tr_g *g, const struct g_now
     if (next->p != k->p || next->m != k->m) { /* else settle has read them */
         k->p = next->p;
         k->m = next->m;
-        read_clocks(a, k->p, k->m, time, k->clocks);
+        read_clocks(a, k, time, k->clocks);
     }
     if (next->state == GS_NOTEXIST) {
         free(k);

@@ -36,6 +36,8 @@ struct attribution {
     } stopped, frozen, *ms; /* the world was; some P was throttled and no other had a CPU */
     size_t nms;             /* ms: of an M, how long its CPU was throttled */
     int nthrottled, ngoing; /* Ps */
+    int going;              /* clocks, of Ps, Ms and the world */
+    uint64_t moves;         /* how often one stopped */
     /* The latest times in which the world was frozen, a ring: times that lie back are asked for. */
     struct freeze {
         uint64_t from, to, sum; /* ps; sum: up to `to` */
