@@ -10,16 +10,14 @@
 
 #include <stdint.h>
 
+/* The numbers are part of every schedule. */
 enum rng_purpose {
-    RNG_SCHED = 1, /* the seeds that the model asks for (host_seed64) */
-    RNG_CHOOSE,    /* choose(n) of the random strategies */
-    RNG_TIE,       /* order of Ms whose clocks are equal */
-    RNG_NOISE,     /* host noise: wake latency, cost jitter */
-    RNG_OS,        /* the simulated OS scheduler */
-    RNG_FAULT,     /* injected faults */
-    RNG_PROGRAM,   /* random branches and durations of the scenario; index: G or group */
-    RNG_ARRIVAL,   /* arrival processes; index: descriptor or source */
-    RNG_USER,      /* anything else; index: the user's */
+    RNG_SCHED = 1,   /* the seeds that the model asks for (host_seed64) */
+    RNG_CHOOSE = 2,  /* choose(n) of the random strategies */
+    RNG_TIE = 3,     /* order of Ms whose clocks are equal */
+    RNG_NOISE = 4,   /* host noise: wake latency, cost jitter */
+    RNG_PROGRAM = 7, /* random branches and durations of the scenario; index: G or group */
+    RNG_USER = 9,    /* anything else; index: the user's */
 };
 
 struct rng {
