@@ -19,7 +19,7 @@
 
 static void print_entry(const char *path, const struct scenario *s)
 {
-    printf("%s\n    %s: ", text_line(path), text_line(s->name));
+    printf("%s\n    %s%s", text_line(path), text_line(s->name), s->why[0] != 0 ? ": " : "");
     text_put(stdout, TEXT_LINES, s->why);
     putchar('\n');
 }

@@ -215,7 +215,8 @@ static void compile(struct cc *c)
     json_want_object(doc, root);
     json_keys(doc, root, keys);
     s->name = read_label(c, json_need(doc, root, "name"));
-    s->why = pool_text(c->pool, json_string(doc, json_need(doc, root, "why")));
+    const cJSON *why = json_member(root, "why");
+    s->why = why != NULL ? pool_text(c->pool, json_string(doc, why)) : "";
     const cJSON *one = json_member(root, "profile"), *many = json_member(root, "profiles");
     if (one != NULL && many != NULL)
         json_bad(doc, many, true, "\"profile\" and \"profiles\" exclude each other");
