@@ -831,3 +831,4 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_small.c"
 #include "rules_leak.c"
 #include "rules_plant.c"
+#include "rules_stack.c"
