@@ -108,7 +108,7 @@ TEST_CASE(Profile, NamesOfReleases)
 
 /* ---- what a release is ---- */
 
-/* By release, in the order of profile.def: what it has (+) and has no more (-) of the one before. */
+/* By release, in the order of profile.def: what it has (+) and has no more (-). */
 static const struct {
     int release;
     const char *changes;

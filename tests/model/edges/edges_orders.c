@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The second part of edges_test.c: which edges of Go's memory model each operation says, of what, in
- * which order (race.Acquire, race.Release ... where the runtime, sync and context have them). A
+/* The second part of edges_test.c: which edges of Go's memory model each operation says, of what,
+ * in which order (race.Acquire, race.Release ... where the runtime, sync and context have them). A
  * program does one operation after the other on one P; what is said is a text. */
 
 enum { TEXT_MAX = 1 << 14, NAMES_MAX = 64, POOLED = 7 };
@@ -175,6 +175,34 @@ static void peer(const char *what, int f)
     as_plain(&a2, OP_GOSCHED);
 }
 
+static const char said_of_locks[] =
+    "\nLock:\n  acquire g1 mutex1"
+    "\nanother's Lock:\n  create g1 g2"
+    "\nUnlock:\n  release g1 mutex1"
+    "\nLock before it:\n  acquire g1 mutex1"
+    "\nUnlock, handed over:\n  release g1 mutex1\n  acquire g2 mutex1\n  release g2 mutex1"
+    "\nTryLock:\n  acquire g1 mutex1"
+    "\nTryLock, locked:"
+    "\nanother's Lock:\n  create g1 g3"
+    "\nUnlock:\n  release g1 mutex1\n  acquire g3 mutex1\n  release g3 mutex1"
+    "\nRLock:\n  acquire g1 rwmutex2.readerSem"
+    "\nanother's WLock:\n  create g1 g4\n  acquire g4 rwmutex2.w"
+    "\nRUnlock:\n  merge g1 rwmutex2.writerSem\n  acquire g4 rwmutex2.readerSem\n  acquire "
+    "g4 rwmutex2.writerSem\n  release g4 rwmutex2.readerSem"
+    "\nWLock:\n  acquire g1 rwmutex2.w\n  acquire g1 rwmutex2.readerSem\n  acquire g1 "
+    "rwmutex2.writerSem"
+    "\nanother's RLock:\n  create g1 g5"
+    "\nTryRLock, locked:"
+    "\nWUnlock:\n  release g1 rwmutex2.readerSem\n  acquire g5 rwmutex2.readerSem\n  merge "
+    "g5 rwmutex2.writerSem"
+    "\nTryWLock:\n  acquire g1 rwmutex2.w\n  acquire g1 rwmutex2.readerSem\n  acquire g1 "
+    "rwmutex2.writerSem"
+    "\nTryWLock, locked:"
+    "\nWUnlock:\n  release g1 rwmutex2.readerSem"
+    "\nTryRLock:\n  acquire g1 rwmutex2.readerSem"
+    "\nRUnlock:\n  merge g1 rwmutex2.writerSem"
+    "\nnothing is said:";
+
 TEST_CASE(Orders, OfLocks)
 {
     as_init(&a2);
@@ -220,33 +248,31 @@ TEST_CASE(Orders, OfLocks)
     as_print(&a2, "-");
     one("nothing is said", OP_LOCK, 0, 0, mu, 0);
     as_ret(&a2);
-    orders("\nLock:\n  acquire g1 mutex1"
-           "\nanother's Lock:\n  create g1 g2"
-           "\nUnlock:\n  release g1 mutex1"
-           "\nLock before it:\n  acquire g1 mutex1"
-           "\nUnlock, handed over:\n  release g1 mutex1\n  acquire g2 mutex1\n  release g2 mutex1"
-           "\nTryLock:\n  acquire g1 mutex1"
-           "\nTryLock, locked:"
-           "\nanother's Lock:\n  create g1 g3"
-           "\nUnlock:\n  release g1 mutex1\n  acquire g3 mutex1\n  release g3 mutex1"
-           "\nRLock:\n  acquire g1 rwmutex2.readerSem"
-           "\nanother's WLock:\n  create g1 g4\n  acquire g4 rwmutex2.w"
-           "\nRUnlock:\n  merge g1 rwmutex2.writerSem\n  acquire g4 rwmutex2.readerSem\n  acquire "
-           "g4 rwmutex2.writerSem\n  release g4 rwmutex2.readerSem"
-           "\nWLock:\n  acquire g1 rwmutex2.w\n  acquire g1 rwmutex2.readerSem\n  acquire g1 "
-           "rwmutex2.writerSem"
-           "\nanother's RLock:\n  create g1 g5"
-           "\nTryRLock, locked:"
-           "\nWUnlock:\n  release g1 rwmutex2.readerSem\n  acquire g5 rwmutex2.readerSem\n  merge "
-           "g5 rwmutex2.writerSem"
-           "\nTryWLock:\n  acquire g1 rwmutex2.w\n  acquire g1 rwmutex2.readerSem\n  acquire g1 "
-           "rwmutex2.writerSem"
-           "\nTryWLock, locked:"
-           "\nWUnlock:\n  release g1 rwmutex2.readerSem"
-           "\nTryRLock:\n  acquire g1 rwmutex2.readerSem"
-           "\nRUnlock:\n  merge g1 rwmutex2.writerSem"
-           "\nnothing is said:");
+    orders(said_of_locks);
 }
+
+static const char said_of_waits[] =
+    "\nCond.Wait:\n  create g1 g2\n  acquire g2 mutex1\n  release g2 mutex1"
+    "\nSignal:\n  merge g1 cond2\n  hand g1 g2\n  acquire g2 mutex1\n  release g2 mutex1"
+    "\nSignal, nobody waits:"
+    "\nCond.Wait:\n  create g1 g3\n  acquire g3 mutex1\n  release g3 mutex1"
+    "\nBroadcast:\n  merge g1 cond2\n  hand g1 g3\n  acquire g3 mutex1\n  release g3 mutex1"
+    "\nBroadcast, nobody waits:"
+    "\nWaitGroup.Add:"
+    "\nWaitGroup.Wait:\n  create g1 g4"
+    "\nAdd(-1):\n  merge g1 waitgroup3"
+    "\nDone:\n  merge g1 waitgroup3\n  acquire g4 waitgroup3"
+    "\nWaitGroup.Wait at 0:\n  acquire g1 waitgroup3"
+    "\nOnce.Do:\n  acquire g1 once4\n  release g1 once4.done\n  release g1 once4"
+    "\nOnce.Do, done:\n  acquire g1 once4.done"
+    "\nAcquire:\n  acquire g1 sema5\n  release g1 sema5"
+    "\nTryAcquire:\n  acquire g1 sema5\n  release g1 sema5"
+    "\nTryAcquire, nothing left:\n  acquire g1 sema5\n  release g1 sema5"
+    "\nanother's Acquire:\n  create g1 g5\n  acquire g5 sema5\n  release g5 sema5"
+    "\nRelease:\n  acquire g1 sema5\n  release g1 sema5\n  hand g1 g5"
+    "\nPut:\n  acquire g1 other\n  merge g1 pool6"
+    "\nGet:\n  acquire g1 pool6"
+    "\nGet, empty:";
 
 TEST_CASE(Orders, OfWaits)
 {
@@ -297,27 +323,7 @@ TEST_CASE(Orders, OfWaits)
     one("Get, empty", OP_POOLGET, 1, 2, pool, 0);
     as_print(&a2, "-");
     as_ret(&a2);
-    orders("\nCond.Wait:\n  create g1 g2\n  acquire g2 mutex1\n  release g2 mutex1"
-           "\nSignal:\n  merge g1 cond2\n  hand g1 g2\n  acquire g2 mutex1\n  release g2 mutex1"
-           "\nSignal, nobody waits:"
-           "\nCond.Wait:\n  create g1 g3\n  acquire g3 mutex1\n  release g3 mutex1"
-           "\nBroadcast:\n  merge g1 cond2\n  hand g1 g3\n  acquire g3 mutex1\n  release g3 mutex1"
-           "\nBroadcast, nobody waits:"
-           "\nWaitGroup.Add:"
-           "\nWaitGroup.Wait:\n  create g1 g4"
-           "\nAdd(-1):\n  merge g1 waitgroup3"
-           "\nDone:\n  merge g1 waitgroup3\n  acquire g4 waitgroup3"
-           "\nWaitGroup.Wait at 0:\n  acquire g1 waitgroup3"
-           "\nOnce.Do:\n  acquire g1 once4\n  release g1 once4.done\n  release g1 once4"
-           "\nOnce.Do, done:\n  acquire g1 once4.done"
-           "\nAcquire:\n  acquire g1 sema5\n  release g1 sema5"
-           "\nTryAcquire:\n  acquire g1 sema5\n  release g1 sema5"
-           "\nTryAcquire, nothing left:\n  acquire g1 sema5\n  release g1 sema5"
-           "\nanother's Acquire:\n  create g1 g5\n  acquire g5 sema5\n  release g5 sema5"
-           "\nRelease:\n  acquire g1 sema5\n  release g1 sema5\n  hand g1 g5"
-           "\nPut:\n  acquire g1 other\n  merge g1 pool6"
-           "\nGet:\n  acquire g1 pool6"
-           "\nGet, empty:");
+    orders(said_of_waits);
 }
 
 static int talks(enum op op, int ch)
@@ -339,20 +345,31 @@ static void select_one(const char *what, bool send, int ch)
     as_op(&a2, OP_SELECT, NOREG, NOREG, 0, sel, 0);
 }
 
+static const char said_of_channels[] =
+    "\nanother receives:\n  create g1 g2"
+    "\nsend:\n  release g1 chan1\n  acquire g2 chan1\n  release g2 chan1\n  acquire g1 chan1"
+    "\nanother sends:\n  create g1 g3"
+    "\nreceive:\n  release g1 chan1\n  acquire g3 chan1\n  release g3 chan1\n  acquire g1 chan1"
+    "\nsend, buffered:\n  acquire g1 chan2[0]\n  release g1 chan2[0]"
+    "\nreceive, buffered:\n  acquire g1 chan2[0]\n  release g1 chan2[0]"
+    "\nanother receives, empty:\n  create g1 g4"
+    "\nsend through the buffer:\n  acquire g1 chan2[1]\n  release g1 chan2[1]\n  acquire g4 "
+    "chan2[1]\n  release g4 chan2[1]"
+    "\nsend:\n  acquire g1 chan2[0]\n  release g1 chan2[0]"
+    "\nsend:\n  acquire g1 chan2[1]\n  release g1 chan2[1]"
+    "\nanother sends, full:\n  create g1 g5"
+    "\nreceive, and its value takes the place:\n  acquire g1 chan2[0]\n  release g1 chan2[0]\n "
+    " acquire g5 chan2[0]\n  release g5 chan2[0]"
+    "\nselect: receive:\n  acquire g1 chan2[1]\n  release g1 chan2[1]"
+    "\nselect: send:\n  acquire g1 chan2[1]\n  release g1 chan2[1]"
+    "\nselect: full:";
+
 TEST_CASE(Orders, OfChannels)
 {
     as_init(&a2);
     int ch = as_object(&a2, OBJ_CHAN, 0), buf = as_object(&a2, OBJ_CHAN, 2);
-    int full = as_object(&a2, OBJ_CHAN, 1);
     int receives = talks(OP_RECV, ch), sends = talks(OP_SEND, ch);
     int receives_buf = talks(OP_RECV, buf), sends_buf = talks(OP_SEND, buf);
-    int recovers = as_func(&a2, "recovers", 0, 2);
-    as_op(&a2, OP_RECOVER, 0, 1, 0, 0, 0);
-    as_ret(&a2);
-    int fails = as_func(&a2, "fails", 0, 2);
-    as_op(&a2, OP_DEFER, 0, 0, 0, recovers, 0);
-    as_send(&a2, full, 0);
-    as_ret(&a2);
     as_func(&a2, "main", 0, 4);
     as_print(&a2, "+");
     peer("another receives", receives);
@@ -374,6 +391,34 @@ TEST_CASE(Orders, OfChannels)
     select_one("select: receive", false, buf);
     select_one("select: send", true, buf);
     select_one("select: full", true, buf);
+    as_print(&a2, "-");
+    as_ret(&a2);
+    orders(said_of_channels);
+}
+
+static const char said_of_closing[] =
+    "\nanother receives:\n  create g1 g2"
+    "\nclose:\n  release g1 chan1.closed\n  acquire g2 chan1.closed"
+    "\nreceive, closed:\n  acquire g1 chan1.closed"
+    "\nselect: receive, closed:\n  acquire g1 chan1.closed"
+    "\nsend:\n  acquire g1 chan2[0]\n  release g1 chan2[0]"
+    "\nanother sends, full:\n  create g1 g3"
+    "\nclose under it:\n  release g1 chan2.closed\n  acquire g3 chan2.closed";
+
+TEST_CASE(Orders, OfClosing)
+{
+    as_init(&a2);
+    int ch = as_object(&a2, OBJ_CHAN, 0), full = as_object(&a2, OBJ_CHAN, 1);
+    int receives = talks(OP_RECV, ch);
+    int recovers = as_func(&a2, "recovers", 0, 2);
+    as_op(&a2, OP_RECOVER, 0, 1, 0, 0, 0);
+    as_ret(&a2);
+    int fails = as_func(&a2, "fails", 0, 2);
+    as_op(&a2, OP_DEFER, 0, 0, 0, recovers, 0);
+    as_send(&a2, full, 0);
+    as_ret(&a2);
+    as_func(&a2, "main", 0, 4);
+    as_print(&a2, "+");
     peer("another receives", receives);
     one("close", OP_CLOSE, 0, 0, ch, 0);
     as_plain(&a2, OP_GOSCHED);
@@ -385,32 +430,19 @@ TEST_CASE(Orders, OfChannels)
     as_plain(&a2, OP_GOSCHED);
     as_print(&a2, "-");
     as_ret(&a2);
-    orders(
-        "\nanother receives:\n  create g1 g2"
-        "\nsend:\n  release g1 chan1\n  acquire g2 chan1\n  release g2 chan1\n  acquire g1 chan1"
-        "\nanother sends:\n  create g1 g3"
-        "\nreceive:\n  release g1 chan1\n  acquire g3 chan1\n  release g3 chan1\n  acquire g1 chan1"
-        "\nsend, buffered:\n  acquire g1 chan2[0]\n  release g1 chan2[0]"
-        "\nreceive, buffered:\n  acquire g1 chan2[0]\n  release g1 chan2[0]"
-        "\nanother receives, empty:\n  create g1 g4"
-        "\nsend through the buffer:\n  acquire g1 chan2[1]\n  release g1 chan2[1]\n  acquire g4 "
-        "chan2[1]\n  release g4 chan2[1]"
-        "\nsend:\n  acquire g1 chan2[0]\n  release g1 chan2[0]"
-        "\nsend:\n  acquire g1 chan2[1]\n  release g1 chan2[1]"
-        "\nanother sends, full:\n  create g1 g5"
-        "\nreceive, and its value takes the place:\n  acquire g1 chan2[0]\n  release g1 chan2[0]\n "
-        " acquire g5 chan2[0]\n  release g5 chan2[0]"
-        "\nselect: receive:\n  acquire g1 chan2[1]\n  release g1 chan2[1]"
-        "\nselect: send:\n  acquire g1 chan2[1]\n  release g1 chan2[1]"
-        "\nselect: full:"
-        "\nanother receives:\n  create g1 g6"
-        "\nclose:\n  release g1 chan1.closed\n  acquire g6 chan1.closed"
-        "\nreceive, closed:\n  acquire g1 chan1.closed"
-        "\nselect: receive, closed:\n  acquire g1 chan1.closed"
-        "\nsend:\n  acquire g1 chan3[0]\n  release g1 chan3[0]"
-        "\nanother sends, full:\n  create g1 g7"
-        "\nclose under it:\n  release g1 chan3.closed\n  acquire g7 chan3.closed");
+    orders(said_of_closing);
 }
+
+static const char said_of_variables[] =
+    "\nread:\n  read g1 var2 of object 1, LOADP"
+    "\nwrite:\n  write g1 var2 of object 1, STOREP"
+    "\nLoad:\n  load g1 var2 of object 1, LOADA\n  acquire g1 var2"
+    "\nStore:\n  store g1 var2 of object 1, STOREA\n  release g1 var2"
+    "\nAdd:\n  acquire g1 var2\n  store g1 var2 of object 1, ADDA\n  release g1 var2"
+    "\nSwap:\n  acquire g1 var2\n  store g1 var2 of object 1, SWAPA\n  release g1 var2"
+    "\nCompareAndSwap:\n  acquire g1 var2\n  store g1 var2 of object 1, CASA\n  release g1 var2"
+    "\nCompareAndSwap, fails:\n  load g1 var2 of object 1, CASA\n  acquire g1 var2"
+    "\nread, by handle:\n  read g1 var3 of object 2, LOADP";
 
 TEST_CASE(Orders, OfVariables)
 {
@@ -435,17 +467,26 @@ TEST_CASE(Orders, OfVariables)
     as_op(&a2, OP_LOADP, 1, 0, 3, OBJ_REG, 0);
     as_print(&a2, "-");
     as_ret(&a2);
-    orders(
-        "\nread:\n  read g1 var2 of object 1, LOADP"
-        "\nwrite:\n  write g1 var2 of object 1, STOREP"
-        "\nLoad:\n  load g1 var2 of object 1, LOADA\n  acquire g1 var2"
-        "\nStore:\n  store g1 var2 of object 1, STOREA\n  release g1 var2"
-        "\nAdd:\n  acquire g1 var2\n  store g1 var2 of object 1, ADDA\n  release g1 var2"
-        "\nSwap:\n  acquire g1 var2\n  store g1 var2 of object 1, SWAPA\n  release g1 var2"
-        "\nCompareAndSwap:\n  acquire g1 var2\n  store g1 var2 of object 1, CASA\n  release g1 var2"
-        "\nCompareAndSwap, fails:\n  load g1 var2 of object 1, CASA\n  acquire g1 var2"
-        "\nread, by handle:\n  read g1 var3 of object 2, LOADP");
+    orders(said_of_variables);
 }
+
+static const char said_of_timers_and_contexts[] =
+    "\nNewTimer:\n  merge g1 other"
+    "\nreceive:\n  timer - timer2\n  acquire - chan1[0]\n  release - chan1[0]\n  acquire g1 "
+    "chan1[0]\n  release g1 chan1[0]\n  end -"
+    "\nReset:\n  merge g1 timer2"
+    "\nStop:"
+    "\nNewTicker:\n  merge g1 other"
+    "\nTicker.Reset:\n  merge g1 timer4"
+    "\nAfterFunc:\n  merge g1 other\n  timer - timer5\n  create - g2\n  end -"
+    "\nWithCancel:"
+    "\nErr:"
+    "\ncancel:\n  release g1 context6\n  release g1 chan7.closed"
+    "\nErr, canceled:\n  acquire g1 context6"
+    "\nWithCancel of a canceled one:\n  acquire g1 context6\n  release g1 other"
+    "\nits Done:\n  acquire g1 context8\n  release g1 chan9.closed"
+    "\nWithTimeout:\n  merge g1 other\n  timer - other\n  create - g3\n  end -\n  release "
+    "g3 context10";
 
 TEST_CASE(Orders, OfTimersAndContexts)
 {
@@ -489,23 +530,15 @@ TEST_CASE(Orders, OfTimersAndContexts)
     as_sleep(&a2, 2 * MS);
     as_print(&a2, "-");
     as_ret(&a2);
-    orders("\nNewTimer:\n  merge g1 other"
-           "\nreceive:\n  timer - timer2\n  acquire - chan1[0]\n  release - chan1[0]\n  acquire g1 "
-           "chan1[0]\n  release g1 chan1[0]\n  end -"
-           "\nReset:\n  merge g1 timer2"
-           "\nStop:"
-           "\nNewTicker:\n  merge g1 other"
-           "\nTicker.Reset:\n  merge g1 timer4"
-           "\nAfterFunc:\n  merge g1 other\n  timer - timer5\n  create - g2\n  end -"
-           "\nWithCancel:"
-           "\nErr:"
-           "\ncancel:\n  release g1 context6\n  release g1 chan7.closed"
-           "\nErr, canceled:\n  acquire g1 context6"
-           "\nWithCancel of a canceled one:\n  acquire g1 context6\n  release g1 other"
-           "\nits Done:\n  acquire g1 context8\n  release g1 chan9.closed"
-           "\nWithTimeout:\n  merge g1 other\n  timer - other\n  create - g3\n  end -\n  release "
-           "g3 context10");
+    orders(said_of_timers_and_contexts);
 }
+
+static const char said_of_coroutines_and_finalizers[] =
+    "\niter.Pull:\n  create g1 g2"
+    "\nnext:\n  hand g1 g2\n  hand g2 g1"
+    "\nnext, the end:\n  hand g1 g2\n  hand g2 g1"
+    "\nSetFinalizer:\n  release g1 other"
+    "\nit runs:";
 
 TEST_CASE(Orders, OfCoroutinesAndFinalizers)
 {
@@ -537,12 +570,13 @@ TEST_CASE(Orders, OfCoroutinesAndFinalizers)
     as_sleep(&a2, MS);
     as_print(&a2, "-");
     as_ret(&a2);
-    orders("\niter.Pull:\n  create g1 g2"
-           "\nnext:\n  hand g1 g2\n  hand g2 g1"
-           "\nnext, the end:\n  hand g1 g2\n  hand g2 g1"
-           "\nSetFinalizer:\n  release g1 other"
-           "\nit runs:");
+    orders(said_of_coroutines_and_finalizers);
 }
+
+static const char said_of_descriptors_and_c[] = "\nRead:\n  acquire g1 io"
+                                                "\nWrite:\n  merge g1 io"
+                                                "\na callback on this thread:"
+                                                "\na callback on another thread:\n  hand g1 g2";
 
 TEST_CASE(Orders, OfDescriptorsAndC)
 {
@@ -563,8 +597,5 @@ TEST_CASE(Orders, OfDescriptorsAndC)
     as_sleep(&a2, MS);
     as_print(&a2, "-");
     as_ret(&a2);
-    orders("\nRead:\n  acquire g1 io"
-           "\nWrite:\n  merge g1 io"
-           "\na callback on this thread:"
-           "\na callback on another thread:\n  hand g1 g2");
+    orders(said_of_descriptors_and_c);
 }

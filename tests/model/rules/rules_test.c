@@ -830,5 +830,6 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_pool.c"
 #include "rules_small.c"
 #include "rules_leak.c"
+#include "rules_leak_end.c"
 #include "rules_plant.c"
 #include "rules_stack.c"
