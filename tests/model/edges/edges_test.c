@@ -30,6 +30,7 @@ static void note_access(uint32_t goid, uint32_t pc, uint64_t at, int32_t object,
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "asm.h"
 #include "harness.h"
@@ -198,5 +199,6 @@ TEST_CASE(Edges, AStatusChangesAsInGoAndInAllTheseWays)
     }
 }
 
-/* The other part: one translation unit, because the model is inside it. */
+/* The other parts: one translation unit, because the model is inside it. */
 #include "edges_orders.c"
+#include "edges_census.c"

@@ -14,6 +14,7 @@ enum { PROCS = 8, RING = 16 };
 static void (*body)(struct m *mp);
 static uint64_t ids;                        /* of the Gs made here */
 static const char *rule_off;                /* of the profile; NULL: none */
+static int64_t rule_ranks;                  /* 1: the order of locks is checked */
 static const struct program *world_program; /* NULL: an empty one */
 
 static void on_m0(void *arg)
@@ -35,7 +36,7 @@ static enum world_end world_until(uint64_t until_ps, int release, int32_t procs,
 
     CHECK(profile_init(&profile, release));
     CHECK_EQ(profile_set(&profile, "ring_len", RING), 0);
-    CHECK_EQ(profile_set(&profile, "lock_ranks", 0), 0);
+    CHECK_EQ(profile_set(&profile, "lock_ranks", rule_ranks), 0);
     if (rule_off != NULL)
         CHECK_EQ(profile_set(&profile, rule_off, 0), 0);
     body = fn;
@@ -833,3 +834,4 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_leak_end.c"
 #include "rules_plant.c"
 #include "rules_stack.c"
+#include "rules_locks.c"
