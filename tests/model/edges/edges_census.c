@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The third part of edges_test.c: how often each counter counts and each record is made, and what the
- * records say, in two programs in which everything happens. A statement that leaves a record or
+/* The third part of edges_test.c: how often each counter counts and each record is made, and what
+ * the records say, in two programs in which everything happens. A statement that leaves a record or
  * counts something steers nothing, so nothing else would miss it.
  *
  * census.tsv has a row for each: the count, and of records a sum over all their fields. After a
  * change that is meant GMPSIM_CENSUS=FILE writes it anew. */
-#include "sim/base/fingerprint.h"
 
 static const int census_releases[] = {13, 14, 16, 19, 22, 24, 25, 26, 27};
 enum {

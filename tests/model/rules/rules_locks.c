@@ -59,7 +59,7 @@ static const char *const rank_names[] = {
 #undef LOCKRANK
 };
 
-/* lockPartialOrder of lockrank.go in these releases, without the locks that the model does not have. */
+/* lockPartialOrder of lockrank.go in these releases, of the locks that the model has. */
 static const struct {
     int release;
     enum lockrank rank;

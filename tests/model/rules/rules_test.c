@@ -835,3 +835,4 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_plant.c"
 #include "rules_stack.c"
 #include "rules_locks.c"
+#include "rules_print.c"
