@@ -108,7 +108,7 @@ static void leak_ctx(struct leaks *l, struct ctx *c);
 /* A number that may be a handle. */
 static void leak_value(struct leaks *l, int64_t v)
 {
-    if (l->handles && v > 0 && v <= rt->objs->made)
+    if (l->handles)
         leak_object(l, v);
 }
 
@@ -218,7 +218,7 @@ static void leak_insn(struct leaks *l, uint32_t pc)
         for (int64_t i = 1; i <= rt->prog->nobjects; i++)
             leak_object(l, i);
     if (in->op == OP_SWITCH)
-        for (int64_t i = 0; i < in->imm; i++)
+        for (int64_t i = 1; i <= in->imm; i++)
             leak_code(l, pc + 1 + (uint32_t)i);
     if (in->op != OP_JMP && in->op != OP_RET)
         leak_code(l, pc + 1);

@@ -128,7 +128,7 @@ static void follow(struct walk *w, uint32_t pc)
     if (op_infos[in->op].imm == IF && in->imm >= 0 && in->imm < w->p->nfuncs)
         go_on(w, w->p->funcs[in->imm].entry);
     if (in->op == OP_SWITCH)
-        for (int64_t i = 0; i < in->imm; i++)
+        for (int64_t i = 1; i <= in->imm; i++)
             go_on(w, pc + 1 + i);
     if (in->op != OP_JMP && in->op != OP_RET)
         go_on(w, (int64_t)pc + 1);

@@ -19,7 +19,7 @@ Kinds:
 No mutants are: a dropped declaration or the return at the end of a function (it would not
 compile, or return anything); a dropped throw, assert or (void): a check of the model's own that
 never fires, and nothing; constants that the compiler needs (cases, sizes, enums, static data);
-and a mutant with the text of another one.
+how memory is aligned; and a mutant with the text of another one.
 
 A mutant is named by what it is and not by where: file, function, kind, text, and which of those
 that are alike. So the name stays while the lines around it move.
@@ -115,7 +115,10 @@ class Maker:
             self.negate(node.parts[0])
         elif node.kind == "unary" and node.op == "!":
             self.negate(node.parts[0])
-        for part in node.parts:
+        parts = node.parts
+        if node.kind == "call" and self.text.startswith("host_alloc(", node.start):
+            parts = parts[:-1]  # the alignment
+        for part in parts:
             self.walk(part)
 
     def number(self, node):

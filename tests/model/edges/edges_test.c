@@ -15,7 +15,23 @@ static void edge_note(const char *what, uint64_t from, uint64_t to);
             edge_note(#p, (uint64_t)(uintptr_t)(old), (uint64_t)(uintptr_t)(new)); \
         edge_ok_;                                                                  \
     })
+
+/* What orders goroutines is told as to a host that looks for data races (edges_orders.c). */
+static bool telling;
+static void note_edge(enum race_edge edge, uint32_t goid, uint64_t with);
+static void note_access(uint32_t goid, uint32_t pc, uint64_t at, int32_t object,
+                        enum race_kind kind);
+#undef race_on
+#undef race_tell
+#undef race_access
+#define race_on()                               telling
+#define race_tell(edge, goid, with)             note_edge(edge, goid, with)
+#define race_access(goid, pc, at, object, kind) note_access(goid, pc, at, object, kind)
 #include "model/model.c"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "asm.h"
 #include "harness.h"
@@ -183,3 +199,7 @@ TEST_CASE(Edges, AStatusChangesAsInGoAndInAllTheseWays)
                               to, happened[from][to] ? "is no edge" : "was not seen");
     }
 }
+
+/* The other parts: one translation unit, because the model is inside it. */
+#include "edges_orders.c"
+#include "edges_census.c"
