@@ -14,6 +14,7 @@
 enum { PPM = 1000000, PS_PER_NS = 1000 };
 
 const char *const point_names[WHATIF_POINTS] = {"p50", "p90", "p99", "p99.9", "max"};
+const uint32_t point_ppm[WHATIF_POINTS - 1] = {500000, 900000, 990000, 999000};
 
 /* ---- tables ---- */
 
@@ -347,12 +348,11 @@ void grid_release(struct grid *g)
 
 static void take_series(struct whatif_series *s, struct hist *h)
 {
-    static const uint32_t ppm[WHATIF_POINTS - 1] = {500000, 900000, 990000, 999000};
     s->count = h->count;
     if (h->count == 0)
         return;
     for (int i = 0; i < WHATIF_POINTS - 1; i++)
-        s->ns[i] = hist_percentile(h, ppm[i]);
+        s->ns[i] = hist_percentile(h, point_ppm[i]);
     s->ns[WHATIF_POINTS - 1] = h->max;
 }
 

@@ -75,6 +75,7 @@ void table_choose_span(struct table *t, const char *name);
 /* Is a percentile of so many worth printing? p99.9 of 200 is the maximum. */
 bool point_counts(double count, int point);
 extern const char *const point_names[WHATIF_POINTS];
+extern const uint32_t point_ppm[WHATIF_POINTS - 1]; /* max has none */
 
 /* ---- a grid ---- */
 

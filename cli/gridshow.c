@@ -209,13 +209,16 @@ static cJSON *stat_json(struct mean s)
 static cJSON *series_json(const struct table *t, size_t cell, size_t series)
 {
     int64_t n = t->counts[cell];
+    double count = table_stat(t, cell, n, series, OF_COUNT).mean;
     cJSON *s = cJSON_CreateObject();
-    cJSON_AddNumberToObject(s, "count", table_stat(t, cell, n, series, OF_COUNT).mean);
+    cJSON_AddNumberToObject(s, "count", count);
     cJSON_AddNumberToObject(s, "per_second", table_stat(t, cell, n, series, OF_RATE).mean);
     for (int k = 0; k < WHATIF_POINTS; k++)
         cJSON_AddItemToObject(
             s, point_names[k],
-            stat_json(table_stat(t, cell, n, series, OF_POINT + (enum measure)k)));
+            point_counts(count, k)
+                ? stat_json(table_stat(t, cell, n, series, OF_POINT + (enum measure)k))
+                : cJSON_CreateNull());
     return s;
 }
 
@@ -282,12 +285,16 @@ static void print_csv(const struct table *t)
                    n > 0 ? table_run(t, c, 0)->procs : cell->procs, cell->policy, cell->cpus,
                    cell->quota_us, (double)cell->rate_ppm / PPM, n);
             text_put(stdout, TEXT_CSV, t->names[i]);
-            printf(",%.1f,%.3f,%.0f,%.0f", table_stat(t, c, n, i, OF_COUNT).mean,
-                   table_stat(t, c, n, i, OF_RATE).mean, table_stat(t, c, n, 0, OF_MAKESPAN).mean,
+            double count = table_stat(t, c, n, i, OF_COUNT).mean;
+            printf(",%.1f,%.3f,%.0f,%.0f", count, table_stat(t, c, n, i, OF_RATE).mean,
+                   table_stat(t, c, n, 0, OF_MAKESPAN).mean,
                    table_stat(t, c, n, 0, OF_THROTTLED).mean);
             for (int p = 0; p < WHATIF_POINTS; p++) {
                 struct mean s = table_stat(t, c, n, i, OF_POINT + (enum measure)p);
-                printf(",%.0f,%.0f", s.mean, s.half);
+                if (point_counts(count, p))
+                    printf(",%.0f,%.0f", s.mean, s.half);
+                else
+                    fputs(",,", stdout);
             }
             putchar('\n');
         }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/grid.h"
 #include "cli/report.h"
 #include "sim/base/alloc.h"
 
@@ -23,10 +24,6 @@ static void text_u64(cJSON *to, const char *name, const char *fmt, uint64_t v)
 
 static cJSON *hist_json(struct hist *h)
 {
-    static const struct {
-        const char *name;
-        uint32_t ppm;
-    } points[] = {{"p50", 500000}, {"p90", 900000}, {"p99", 990000}, {"p99.9", 999000}};
     cJSON *o = cJSON_CreateObject();
     number(o, "count", h->count);
     cJSON_AddBoolToObject(o, "exact", hist_is_exact(h));
@@ -34,8 +31,11 @@ static cJSON *hist_json(struct hist *h)
         return o;
     cJSON_AddNumberToObject(o, "min", (double)h->min);
     cJSON_AddNumberToObject(o, "mean", (double)hist_mean(h));
-    for (size_t i = 0; i < sizeof points / sizeof *points; i++)
-        cJSON_AddNumberToObject(o, points[i].name, (double)hist_percentile(h, points[i].ppm));
+    for (int k = 0; k < WHATIF_POINTS - 1; k++)
+        cJSON_AddItemToObject(o, point_names[k],
+                              point_counts((double)h->count, k)
+                                  ? cJSON_CreateNumber((double)hist_percentile(h, point_ppm[k]))
+                                  : cJSON_CreateNull());
     cJSON_AddNumberToObject(o, "max", (double)h->max);
     return o;
 }

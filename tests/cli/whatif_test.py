@@ -415,6 +415,12 @@ class Outputs(Case):
         row = [line for line in out.split("\n") if line.startswith("    request ")][0].split()
         self.assertEqual(row[6], "-")  # p99.9 of 400
         self.assertNotEqual(row[5], "-")
+        args = ("service.json", "--procs", "4", "--runs", "1")
+        of = self.table(*args)["cells"][0]["series"]["request"]
+        self.assertEqual((of["p99"] is None, of["p99.9"]), (False, None))
+        row = next(csv.DictReader(io.StringIO(self.run_it("whatif", *args, "--csv")[0])))
+        self.assertEqual((row["p99_ns"] == "", row["p99.9_ns"], row["p99.9_half_ns"]),
+                         (False, "", ""))
 
 
 if __name__ == "__main__":
