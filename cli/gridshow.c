@@ -146,6 +146,16 @@ static void print_ends(const struct table *t, size_t cell)
                bad->verdict, bad->seed, text_line(bad->complaint));
 }
 
+/* Spans that had not ended, where they are many. */
+static void print_open(const struct table *t, size_t cell)
+{
+    for (size_t i = 1; i < t->nseries; i++) {
+        double open = table_stat(t, cell, t->counts[cell], i, OF_OPEN).mean;
+        if (many_open(open, table_stat(t, cell, t->counts[cell], i, OF_COUNT).mean))
+            printf("%.0f of %s not ended, ", open, text_cut(t->names[i], NAME_COLUMNS));
+    }
+}
+
 static void print_cell(const struct table *t, size_t cell)
 {
     const struct table_cell *c = &t->cells[cell];
@@ -170,6 +180,7 @@ static void print_cell(const struct table *t, size_t cell)
         printf("throttled %s, ", time_text((int64_t)throttled));
     if (t->precision > 0)
         printf("%" PRId64 " runs, ", t->counts[cell]);
+    print_open(t, cell);
     print_ends(t, cell);
     putchar('\n');
     for (size_t i = 1; i <= t->nseries; i++) /* the wait in run queues is the last */
@@ -213,6 +224,7 @@ static cJSON *series_json(const struct table *t, size_t cell, size_t series)
     cJSON *s = cJSON_CreateObject();
     cJSON_AddNumberToObject(s, "count", count);
     cJSON_AddNumberToObject(s, "per_second", table_stat(t, cell, n, series, OF_RATE).mean);
+    cJSON_AddNumberToObject(s, "open", table_stat(t, cell, n, series, OF_OPEN).mean);
     for (int k = 0; k < WHATIF_POINTS; k++)
         cJSON_AddItemToObject(
             s, point_names[k],
@@ -275,7 +287,7 @@ static void print_csv(const struct table *t)
           stdout);
     for (int k = 0; k < WHATIF_POINTS; k++)
         printf(",%s_ns,%s_half_ns", point_names[k], point_names[k]);
-    putchar('\n');
+    puts(",open");
     for (size_t c = 0; c < t->ncells; c++)
         for (size_t k = 1; k <= t->nseries; k++) {
             const struct table_cell *cell = &t->cells[c];
@@ -296,7 +308,7 @@ static void print_csv(const struct table *t)
                 else
                     fputs(",,", stdout);
             }
-            putchar('\n');
+            printf(",%.1f\n", table_stat(t, c, n, i, OF_OPEN).mean);
         }
 }
 

@@ -98,6 +98,7 @@ static cJSON *run_json(const struct table *t, size_t cell, int64_t run, const st
     for (size_t i = 0; i < t->nseries; i++) {
         cJSON *s = cJSON_CreateArray();
         cJSON_AddItemToArray(s, cJSON_CreateNumber((double)w->series[i].count));
+        cJSON_AddItemToArray(s, cJSON_CreateNumber((double)w->series[i].open));
         for (int k = 0; k < WHATIF_POINTS; k++)
             cJSON_AddItemToArray(s, cJSON_CreateNumber((double)w->series[i].ns[k]));
         cJSON_AddItemToArray(series, s);
@@ -166,11 +167,12 @@ static bool read_series(const struct table *t, const cJSON *o, struct whatif_run
     if ((size_t)cJSON_GetArraySize(list) != t->nseries)
         return false;
     cJSON_ArrayForEach (s, list) {
-        int64_t v[WHATIF_POINTS + 1] = {0};
-        if (!read_list(s, WHATIF_POINTS + 1, v))
+        int64_t v[WHATIF_POINTS + 2] = {0};
+        if (!read_list(s, WHATIF_POINTS + 2, v))
             return false;
         w->series[i].count = (uint64_t)v[0];
-        memcpy(w->series[i++].ns, v + 1, sizeof w->series[0].ns);
+        w->series[i].open = (uint64_t)v[1];
+        memcpy(w->series[i++].ns, v + 2, sizeof w->series[0].ns);
     }
     return true;
 }

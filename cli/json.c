@@ -84,7 +84,7 @@ cJSON *report_spans_json(const struct run_result *r)
     cJSON *list = cJSON_CreateObject();
     for (size_t i = 0; i < r->nspans; i++) {
         cJSON *s = hist_json(r->spans[i].latency);
-        number(s, "open", r->spans[i].open);
+        number(s, "open", r->spans[i].open->count);
         cJSON_AddNumberToObject(s, "per_second", run_rate(r, r->spans[i].latency->count));
         add_went(s, &r->spans[i].went);
         cJSON_AddItemToObject(list, r->spans[i].name, s);
