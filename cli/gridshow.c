@@ -263,14 +263,12 @@ static cJSON *cell_json(const struct table *t, size_t cell)
 
 static cJSON *table_json(const struct table *t)
 {
-    char seed[24];
     cJSON *o = cJSON_CreateObject();
-    snprintf(seed, sizeof seed, "%" PRIu64, t->seed);
     cJSON_AddStringToObject(o, "scenario", t->scenario);
     cJSON_AddStringToObject(o, "file", t->file);
     cJSON_AddNumberToObject(o, "period_us", (double)t->period_us);
     cJSON_AddNumberToObject(o, "warmup_ns", (double)t->warmup_ns);
-    cJSON_AddStringToObject(o, "seed", seed);
+    out_u64(o, "seed", t->seed);
     cJSON_AddStringToObject(o, "span", t->names[t->span]);
     cJSON *cells = cJSON_AddArrayToObject(o, "cells");
     for (size_t c = 0; c < t->ncells; c++)

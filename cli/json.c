@@ -2,24 +2,17 @@
 /* A result as JSON. Times are ns unless the name says otherwise; 64-bit hashes are text, as JSON's
  * numbers hold 53 bits. */
 #include <cjson/cJSON.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/grid.h"
+#include "cli/out.h"
 #include "cli/report.h"
 #include "sim/base/alloc.h"
 
 static void number(cJSON *to, const char *name, uint64_t v)
 {
     cJSON_AddNumberToObject(to, name, (double)v);
-}
-
-static void text_u64(cJSON *to, const char *name, const char *fmt, uint64_t v)
-{
-    char buf[32];
-    snprintf(buf, sizeof buf, fmt, v);
-    cJSON_AddStringToObject(to, name, buf);
 }
 
 static cJSON *hist_json(struct hist *h)
@@ -159,7 +152,7 @@ static void add_settings(cJSON *o, const struct machine *m, const struct run_opt
     cJSON_AddNumberToObject(o, "cpus", ro->cpus);
     cJSON_AddNumberToObject(o, "quota_us", (double)ro->quota_us);
     cJSON_AddNumberToObject(o, "period_us", (double)ro->period_us);
-    text_u64(o, "seed", "%" PRIu64, ro->seed);
+    out_u64(o, "seed", ro->seed);
     snprintf(full, sizeof full, GMPSIM_NAME " run %s", machine_line(m, ro, line, sizeof line));
     cJSON_AddStringToObject(o, "repeat", full);
 }
@@ -194,7 +187,7 @@ struct cJSON *report_json(const struct machine *m, const struct run_opts *ro,
     number(o, "makespan_ns", r->now_ps / 1000);
     number(o, "warmup_ns", r->warmup_ps / 1000);
     if (ro->host == NULL)
-        text_u64(o, "fingerprint", "%016" PRIx64, r->fingerprint);
+        out_hash(o, "fingerprint", r->fingerprint);
     else
         cJSON_AddNullToObject(o, "fingerprint");
     number(o, "threads", r->threads);
