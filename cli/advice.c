@@ -70,14 +70,21 @@ static const char *known(struct mean s)
     return out;
 }
 
-static const char *throttled_words(const struct advice *a, size_t cell)
+/* What speaks against a cell. */
+static const char *trouble(const struct advice *a, size_t cell)
 {
-    static char buf[60];
-    int64_t n = a->t->counts[cell];
-    double ns = table_stat(a->t, cell, n, 0, OF_THROTTLED).mean;
+    static char ring[2][100];
+    static unsigned next;
+    char *buf = ring[next++ % 2];
+    const struct table *t = a->t;
+    double ns = table_stat(t, cell, t->counts[cell], 0, OF_THROTTLED).mean;
+    double open = table_stat(t, cell, t->counts[cell], t->span, OF_OPEN).mean;
+    int n = 0;
     buf[0] = 0;
     if (ns > 0)
-        snprintf(buf, sizeof buf, ", throttled for %s", time_text((int64_t)ns));
+        n = snprintf(buf, sizeof ring[0], ", throttled for %s", time_text((int64_t)ns));
+    if (many_open(open, table_stat(t, cell, t->counts[cell], t->span, OF_COUNT).mean))
+        snprintf(buf + n, sizeof ring[0] - (size_t)n, ", %.0f not ended", open);
     return buf;
 }
 
@@ -165,13 +172,13 @@ static void advise_choice(const struct advice *a, size_t first)
                         "Best %s of %s: %s: %s, %.0f per second (%.1f %% of the most)%s.",
                         point_names[a->point], text_cut(a->t->names[a->t->span], 40),
                         cell_label(a->t, best, label, sizeof label), known(latency(a, best)),
-                        rate(a, best), 100 * rate(a, best) / most, throttled_words(a, best));
+                        rate(a, best), 100 * rate(a, best) / most, trouble(a, best));
     if (with != SIZE_MAX && (size_t)used < sizeof text)
         used += snprintf(text + used, sizeof text - (size_t)used,
                          "\n  Against %s: %s, %.1f times that, %.0f per second%s.",
                          cell_label(a->t, with, other, sizeof other), known(latency(a, with)),
                          latency(a, with).mean / latency(a, best).mean, rate(a, with),
-                         throttled_words(a, with));
+                         trouble(a, with));
     if (n > 0 && (size_t)used < sizeof text)
         snprintf(text + used, sizeof text - (size_t)used,
                  "\n  Not told apart from it by these runs: %s.", equals);
@@ -200,18 +207,24 @@ static void advise_quota(const struct advice *a, size_t first)
         if (same_choice(&t->cells[c], &t->cells[first]) && is_good(a, c) &&
             t->cells[c].rate_ppm == t->cells[most].rate_ppm && t->cells[c].quota_us != 0 &&
             latency(a, c).mean <= ENOUGH * latency(a, most).mean &&
+            rate(a, c) >= RATE_KEPT * rate(a, most) &&
             (enough == SIZE_MAX || t->cells[c].quota_us < t->cells[enough].quota_us))
             enough = c;
-    if (enough == SIZE_MAX || least == most)
+    if (least == most)
         return;
-    snprintf(text, sizeof text,
-             "Enough for %s of %s: %s: %s; more does not make it a tenth faster (%s: %s).\n"
-             "  With %.4g CPUs it is %s%s.",
-             point_names[a->point], text_cut(t->names[t->span], 40),
-             cell_label(t, enough, label, sizeof label), known(latency(a, enough)),
-             cell_label(t, most, full, sizeof full), known(latency(a, most)),
+    if (enough == SIZE_MAX)
+        enough = most;
+    int n = snprintf(text, sizeof text, "%s %s of %s: %s: %s, %.0f per second",
+                     enough == most ? "Needed for" : "Enough for", point_names[a->point],
+                     text_cut(t->names[t->span], 40), cell_label(t, enough, label, sizeof label),
+                     known(latency(a, enough)), rate(a, enough));
+    if (enough != most)
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      "; more does not make it a tenth faster (%s: %s)",
+                      cell_label(t, most, full, sizeof full), known(latency(a, most)));
+    snprintf(text + n, sizeof text - (size_t)n, ".\n  With %.4g CPUs it is %s, %.0f per second%s.",
              (double)t->cells[least].quota_us / (double)t->period_us, known(latency(a, least)),
-             throttled_words(a, least));
+             rate(a, least), trouble(a, least));
     say(a, "quota", enough, text);
 }
 

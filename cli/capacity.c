@@ -21,7 +21,7 @@ struct probe {
     int64_t rate_ppm;
     double per_second;
     struct mean latency;
-    bool held;
+    bool held, piles_up;
 };
 
 struct search {
@@ -72,13 +72,41 @@ static void find_series(struct capacity *c)
 
 /* ---- the search ---- */
 
+/* Where spans pile up, those that ended are the quick ones. */
+static bool too_many_late(const struct capacity *c, size_t cell)
+{
+    const struct table *t = &c->g->t;
+    double late = table_stat(t, cell, c->runs, c->series, OF_LATE).mean;
+    double ended = table_stat(t, cell, c->runs, c->series, OF_COUNT).mean;
+    double share = c->point < WHATIF_POINTS - 1 ? 1 - point_ppm[c->point] / 1e6 : 0;
+    return late > share * (ended + late);
+}
+
+/* Requests that come whether others are answered or not, and do so for longer than the run. */
+static bool come_on(const struct capacity *c, size_t cell)
+{
+    const struct program *p = &c->g->m.scenario->program;
+    for (uint32_t i = 0; i < p->narrivals; i++)
+        if (p->arrivals[i].kind == ARRIVE_CLOSED)
+            return false;
+    return strcmp(table_run(&c->g->t, cell, 0)->verdict, "time limit") == 0;
+}
+
+/* Where half of what more comes is answered at the most, they pile up somewhere. */
+static bool is_full(const struct probe *p, const struct probe *less)
+{
+    double more = (double)p->rate_ppm / (double)less->rate_ppm - 1;
+    return more > 0 && p->per_second < less->per_second * (1 + more / 2);
+}
+
 static struct probe judge(const struct capacity *c, size_t cell, int64_t rate_ppm)
 {
     const struct table *t = &c->g->t;
     struct probe p = {.rate_ppm = rate_ppm, .held = true};
     p.latency = table_stat(t, cell, c->runs, c->series, OF_POINT + (enum measure)c->point);
     p.per_second = table_stat(t, cell, c->runs, c->series, OF_RATE).mean;
-    p.held = p.latency.mean < (double)c->limit_ns && p.per_second > 0;
+    p.piles_up = too_many_late(c, cell);
+    p.held = p.latency.mean < (double)c->limit_ns && p.per_second > 0 && !p.piles_up;
     for (int64_t i = 0; i < c->runs; i++) /* its own expectations are about its own rate */
         if (strcmp(table_run(t, cell, i)->verdict, "finished") != 0 &&
             strcmp(table_run(t, cell, i)->verdict, "time limit") != 0)
@@ -101,6 +129,10 @@ static void step(struct capacity *c, size_t cell)
 {
     struct search *s = &c->of[cell];
     struct probe p = judge(c, cell, s->at);
+    if (s->best.rate_ppm > 0 && come_on(c, cell) && is_full(&p, &s->best)) {
+        p.held = false;
+        p.piles_up = true;
+    }
     if (p.held)
         s->best = p;
     else
@@ -151,6 +183,8 @@ static void print_probe(const struct capacity *c, const struct probe *p)
            point_names[c->point], time_text((int64_t)p->latency.mean));
     if (p->latency.half > 0 && p->latency.mean > 0)
         printf(" ±%.1f%%", 100 * p->latency.half / p->latency.mean);
+    if (p->piles_up)
+        fputs(", and they pile up", stdout);
 }
 
 static void print_cell(const struct capacity *c, size_t cell)
@@ -187,6 +221,7 @@ static cJSON *probe_json(const struct capacity *c, const struct probe *p)
     l = cJSON_AddObjectToObject(o, point_names[c->point]);
     cJSON_AddNumberToObject(l, "mean", p->latency.mean);
     cJSON_AddNumberToObject(l, "half", p->latency.half);
+    cJSON_AddBoolToObject(o, "piles_up", p->piles_up);
     return o;
 }
 
@@ -224,6 +259,7 @@ int capacity_search(struct grid *g, const char *promise, int at_once, bool json)
         cli_die(EXIT_USAGE, "--capacity: nothing arrives in this scenario; descriptors with"
                             " \"every\" or \"clients\" do (docs/scenarios.md, Arrivals)");
     find_series(&c);
+    g->promise_ns = c.limit_ns;
     c.of = x_alloc(g->t.ncells * sizeof *c.of);
     for (size_t i = 0; i < g->t.ncells; i++) {
         c.of[i].at = g->t.cells[i].rate_ppm;

@@ -78,9 +78,7 @@ static void check_release(struct check *c, struct scenario *s, struct outcome *o
 
 static cJSON *outcome_json(const struct outcome *o)
 {
-    char fingerprint[20];
     cJSON *j = cJSON_CreateObject();
-    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, o->fingerprint);
     cJSON_AddStringToObject(j, "file", o->path);
     cJSON_AddStringToObject(j, "profile", profile_name(o->release));
     cJSON_AddStringToObject(j, "verdict", o->verdict);
@@ -88,7 +86,7 @@ static cJSON *outcome_json(const struct outcome *o)
     cJSON_AddBoolToObject(j, "as_expected", o->c.count == 0);
     cJSON_AddStringToObject(j, "complaints", o->c.text);
     cJSON_AddBoolToObject(j, "repeats", o->repeats);
-    cJSON_AddStringToObject(j, "fingerprint", fingerprint);
+    out_hash(j, "fingerprint", o->fingerprint);
     cJSON_AddNumberToObject(j, "makespan_ns", (double)o->makespan_ns);
     cJSON_AddNumberToObject(j, "status", o->status); /* tell takes it away */
     return j;

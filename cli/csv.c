@@ -28,16 +28,28 @@ bool csv_or_json(const struct csv_wish *w, bool json, const char *main_table)
 
 /* ---- which table ---- */
 
-static bool is_table(const cJSON *v)
-{
-    return (cJSON_IsArray(v) || cJSON_IsObject(v)) && v->child != NULL &&
-           (cJSON_IsObject(v->child) || (cJSON_IsObject(v) && cJSON_IsNumber(v->child)));
-}
-
-/* Empty lists are tables without rows. */
+/* Lists of objects or of lists, and objects with an object or a number in front. Empty ones are
+ * tables without rows. */
 static bool may_be_table(const cJSON *v)
 {
-    return is_table(v) || ((cJSON_IsArray(v) || cJSON_IsObject(v)) && v->child == NULL);
+    if (!cJSON_IsArray(v) && !cJSON_IsObject(v))
+        return false;
+    return v->child == NULL || cJSON_IsObject(v->child) ||
+           (cJSON_IsArray(v) ? cJSON_IsArray(v->child) : cJSON_IsNumber(v->child));
+}
+
+/* An object of plain values and others, as documents are: a row, in which there may be tables. */
+static bool is_row(const cJSON *v)
+{
+    bool plain = false, others = false;
+    const cJSON *of;
+    if (!cJSON_IsObject(v))
+        return false;
+    cJSON_ArrayForEach (of, v) {
+        others |= cJSON_IsObject(of) || cJSON_IsArray(of);
+        plain |= !cJSON_IsObject(of) && !cJSON_IsArray(of);
+    }
+    return plain && others;
 }
 
 static const cJSON *find(const cJSON *in, const char *path)
@@ -61,7 +73,7 @@ static void list_tables(const cJSON *in, const char *before, char *buf, size_t s
         snprintf(path, sizeof path, "%s%s", before, v->string != NULL ? v->string : "");
         if (may_be_table(v))
             snprintf(buf + used, size - used, "%s%s", used > 0 ? ", " : "", path);
-        else if (cJSON_IsObject(v) && depth > 0) {
+        if (depth > 0 && cJSON_IsObject(v) && (!may_be_table(v) || is_row(v))) {
             char deeper[PATH_MAX_ + 1];
             snprintf(deeper, sizeof deeper, "%s.", path);
             list_tables(v, deeper, buf, size, depth - 1);
@@ -71,7 +83,7 @@ static void list_tables(const cJSON *in, const char *before, char *buf, size_t s
 
 static const cJSON *choose(const cJSON *document)
 {
-    char all[1000] = "";
+    char all[2000] = "";
     const cJSON *t = wish.table != NULL ? find(document, wish.table) : document;
     if (t != NULL && (may_be_table(t) || t == document))
         return t;
@@ -111,14 +123,19 @@ static bool has_objects(const cJSON *list)
     return false;
 }
 
-/* Each member of a row with its column; what is a table of its own is left out. */
+/* Each member of a row with its column, of a list by its number; what is a table of its own is left
+ * out. */
 static void each_cell(struct columns *c, const cJSON *row, const char *before, int depth,
                       void (*fn)(void *arg, int column, const cJSON *v), void *arg)
 {
     const cJSON *v;
+    int nth = 0;
     cJSON_ArrayForEach (v, row) {
         char name[PATH_MAX_];
-        snprintf(name, sizeof name, "%s%s", before, v->string != NULL ? v->string : "");
+        if (v->string != NULL)
+            snprintf(name, sizeof name, "%s%s", before, v->string);
+        else
+            snprintf(name, sizeof name, "%s%d", before, ++nth);
         if (cJSON_IsObject(v) && depth > 0) {
             char deeper[PATH_MAX_ + 1];
             snprintf(deeper, sizeof deeper, "%s.", name);
@@ -136,6 +153,12 @@ static void only_name(void *arg, int column, const cJSON *v)
     (void)v;
 }
 
+/* Of an object's members a list is one cell, of a list's a row. */
+static bool has_cells(const cJSON *table, const cJSON *row)
+{
+    return cJSON_IsObject(row) || (cJSON_IsArray(row) && cJSON_IsArray(table));
+}
+
 static void find_columns(struct columns *c, const cJSON *table, bool one_row)
 {
     const cJSON *row;
@@ -145,7 +168,7 @@ static void find_columns(struct columns *c, const cJSON *table, bool one_row)
         return;
     }
     cJSON_ArrayForEach (row, table)
-        if (cJSON_IsObject(row))
+        if (has_cells(table, row))
             each_cell(c, row, "", DEPTH_MAX, only_name, NULL);
         else
             (void)column_of(c, "value");
@@ -203,10 +226,10 @@ static void take(void *arg, int column, const cJSON *v)
         ((struct row *)arg)->cells[column] = v;
 }
 
-static void put_row(struct columns *c, const cJSON *row)
+static void put_row(struct columns *c, const cJSON *row, bool cells)
 {
     struct row r = {{NULL}};
-    if (cJSON_IsObject(row))
+    if (cells)
         each_cell(c, row, "", DEPTH_MAX, take, &r);
     else
         take(&r, 0, row);
@@ -234,10 +257,10 @@ static void put_table(const cJSON *table, bool one_row)
     }
     putchar('\n');
     if (one_row)
-        put_row(&c, table);
+        put_row(&c, table, true);
     else
         cJSON_ArrayForEach (row, table)
-            put_row(&c, row);
+            put_row(&c, row, has_cells(table, row));
     for (int i = 0; i < c.count; i++)
         free(c.names[i]);
 }
@@ -248,6 +271,6 @@ bool csv_print(const cJSON *document)
         return false;
     const cJSON *t = choose(document);
     if (t != NULL)
-        put_table(t, t == document && !cJSON_IsArray(t));
+        put_table(t, is_row(t) || (t == document && !cJSON_IsArray(t)));
     return true;
 }

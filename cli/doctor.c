@@ -130,12 +130,10 @@ static void print_twice(const struct twice *t, bool only)
 
 static cJSON *twice_json(const struct twice *t)
 {
-    char fingerprint[20];
     cJSON *o = cJSON_CreateObject();
-    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, t->fingerprint);
     cJSON_AddStringToObject(o, "world", t->world);
     cJSON_AddStringToObject(o, "profile", profile_name(t->release));
-    cJSON_AddStringToObject(o, "fingerprint", fingerprint);
+    out_hash(o, "fingerprint", t->fingerprint);
     cJSON_AddNumberToObject(o, "makespan_ns", (double)t->makespan_ns);
     cJSON_AddNumberToObject(o, "switches", (double)t->switches);
     cJSON_AddBoolToObject(o, "repeats", t->same);

@@ -275,12 +275,10 @@ static void tell(const struct run_of_seeds *r, const struct seed_result *sum, bo
 {
     bool found = r->first_found < r->s->count;
     if (json) {
-        char seed[24];
         cJSON *o = cJSON_CreateObject();
-        snprintf(seed, sizeof seed, "%" PRIu64, r->s->first + r->first_found);
         cJSON_AddBoolToObject(o, "found", found);
         if (found)
-            cJSON_AddStringToObject(o, "seed", seed);
+            out_u64(o, "seed", r->s->first + r->first_found);
         cJSON_AddNumberToObject(o, "seeds", (double)r->s->count);
         cJSON_AddNumberToObject(o, "runs", (double)sum->runs);
         out_json(o);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/machine.h"
+#include "cli/out.h"
 #include "sim/base/fingerprint.h"
 #include "sim/base/text.h"
 
@@ -89,9 +90,7 @@ static void weight_json(cJSON *j, const char *when, const struct shrink_weight *
 
 cJSON *finding_json(const struct finding *x, const struct shrink_result *shrunk)
 {
-    char fingerprint[20];
     cJSON *j = cJSON_CreateObject();
-    snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, x->fingerprint);
     cJSON_AddStringToObject(j, "verdict", x->verdict.what);
     cJSON_AddStringToObject(j, "text", x->verdict.text);
     if (x->world.scenario->bugs != NULL)
@@ -99,7 +98,7 @@ cJSON *finding_json(const struct finding *x, const struct shrink_result *shrunk)
     cJSON_AddStringToObject(j, "profile", profile_name(x->world.profile.release));
     cJSON_AddNumberToObject(j, "procs", x->world.procs);
     cJSON_AddStringToObject(j, "memory", mm_kind_name(x->world.memory));
-    cJSON_AddStringToObject(j, "fingerprint", fingerprint);
+    out_hash(j, "fingerprint", x->fingerprint);
     cJSON_AddNumberToObject(j, "points", (double)x->steps);
     cJSON_AddNumberToObject(j, "answers", (double)x->count);
     if (shrunk != NULL) {

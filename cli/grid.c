@@ -14,6 +14,7 @@
 enum { PPM = 1000000, PS_PER_NS = 1000 };
 
 const char *const point_names[WHATIF_POINTS] = {"p50", "p90", "p99", "p99.9", "max"};
+const uint32_t point_ppm[WHATIF_POINTS - 1] = {500000, 900000, 990000, 999000};
 
 /* ---- tables ---- */
 
@@ -73,6 +74,8 @@ static double value(const struct table *t, const struct whatif_run *w, size_t se
     case OF_MAKESPAN: return (double)w->makespan_ns;
     case OF_THROTTLED: return (double)w->throttled_ns;
     case OF_COUNT: return (double)w->series[series].count;
+    case OF_OPEN: return (double)w->series[series].open;
+    case OF_LATE: return (double)w->series[series].late;
     case OF_RATE: return ns > 0 ? 1e9 * (double)w->series[series].count / ns : 0;
     case OF_USER:
         for (int c = 0; c < PC_COUNT; c++)
@@ -117,6 +120,8 @@ bool point_counts(double count, int point)
     static const double least[WHATIF_POINTS] = {1, 10, 100, 1000, 1};
     return count >= least[point];
 }
+
+bool many_open(double open, double ended) { return open > 0 && open >= ended / 10; }
 
 static bool is_narrow(const struct table *t, struct mean s)
 {
@@ -347,12 +352,11 @@ void grid_release(struct grid *g)
 
 static void take_series(struct whatif_series *s, struct hist *h)
 {
-    static const uint32_t ppm[WHATIF_POINTS - 1] = {500000, 900000, 990000, 999000};
     s->count = h->count;
     if (h->count == 0)
         return;
     for (int i = 0; i < WHATIF_POINTS - 1; i++)
-        s->ns[i] = hist_percentile(h, ppm[i]);
+        s->ns[i] = hist_percentile(h, point_ppm[i]);
     s->ns[WHATIF_POINTS - 1] = h->max;
 }
 
@@ -384,6 +388,10 @@ static void take(const struct grid *g, const struct table_cell *cell, const stru
     take_series(&w->series[0], q->runq_wait);
     for (size_t i = 0; i < q->nspans; i++)
         take_series(&w->series[i + 1], q->spans[i].latency);
+    for (size_t i = 0; i < q->nspans; i++) {
+        w->series[i + 1].open = q->spans[i].open->count;
+        w->series[i + 1].late = hist_from(q->spans[i].open, g->promise_ns);
+    }
 }
 
 bool grid_run(const struct grid *g, size_t cell, int64_t run, int64_t rate_ppm,

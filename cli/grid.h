@@ -59,6 +59,8 @@ enum measure {
     OF_USER, /* millionths of the Ps' time */
     OF_THROTTLED,
     OF_COUNT,
+    OF_OPEN,
+    OF_LATE,
     OF_RATE, /* per second */
     OF_POINT /* and up: the points of a series */
 };
@@ -74,7 +76,10 @@ int64_t table_decide(const struct table *t, size_t cell);
 void table_choose_span(struct table *t, const char *name);
 /* Is a percentile of so many worth printing? p99.9 of 200 is the maximum. */
 bool point_counts(double count, int point);
+/* Did so many not end that the numbers of those that did say little? */
+bool many_open(double open, double ended);
 extern const char *const point_names[WHATIF_POINTS];
+extern const uint32_t point_ppm[WHATIF_POINTS - 1]; /* max has none */
 
 /* ---- a grid ---- */
 
@@ -82,6 +87,7 @@ struct grid {
     struct machine m;
     struct run_opts o; /* of the file and the options that are not axes */
     struct axis procs, profile, cpus, quota, rate;
+    int64_t promise_ns; /* of a capacity: what its spans have to keep; else 0 */
     struct table t;
 };
 

@@ -146,6 +146,16 @@ static void print_ends(const struct table *t, size_t cell)
                bad->verdict, bad->seed, text_line(bad->complaint));
 }
 
+/* Spans that had not ended, where they are many. */
+static void print_open(const struct table *t, size_t cell)
+{
+    for (size_t i = 1; i < t->nseries; i++) {
+        double open = table_stat(t, cell, t->counts[cell], i, OF_OPEN).mean;
+        if (many_open(open, table_stat(t, cell, t->counts[cell], i, OF_COUNT).mean))
+            printf("%.0f of %s not ended, ", open, text_cut(t->names[i], NAME_COLUMNS));
+    }
+}
+
 static void print_cell(const struct table *t, size_t cell)
 {
     const struct table_cell *c = &t->cells[cell];
@@ -170,6 +180,7 @@ static void print_cell(const struct table *t, size_t cell)
         printf("throttled %s, ", time_text((int64_t)throttled));
     if (t->precision > 0)
         printf("%" PRId64 " runs, ", t->counts[cell]);
+    print_open(t, cell);
     print_ends(t, cell);
     putchar('\n');
     for (size_t i = 1; i <= t->nseries; i++) /* the wait in run queues is the last */
@@ -209,13 +220,17 @@ static cJSON *stat_json(struct mean s)
 static cJSON *series_json(const struct table *t, size_t cell, size_t series)
 {
     int64_t n = t->counts[cell];
+    double count = table_stat(t, cell, n, series, OF_COUNT).mean;
     cJSON *s = cJSON_CreateObject();
-    cJSON_AddNumberToObject(s, "count", table_stat(t, cell, n, series, OF_COUNT).mean);
+    cJSON_AddNumberToObject(s, "count", count);
     cJSON_AddNumberToObject(s, "per_second", table_stat(t, cell, n, series, OF_RATE).mean);
+    cJSON_AddNumberToObject(s, "open", table_stat(t, cell, n, series, OF_OPEN).mean);
     for (int k = 0; k < WHATIF_POINTS; k++)
         cJSON_AddItemToObject(
             s, point_names[k],
-            stat_json(table_stat(t, cell, n, series, OF_POINT + (enum measure)k)));
+            point_counts(count, k)
+                ? stat_json(table_stat(t, cell, n, series, OF_POINT + (enum measure)k))
+                : cJSON_CreateNull());
     return s;
 }
 
@@ -248,14 +263,12 @@ static cJSON *cell_json(const struct table *t, size_t cell)
 
 static cJSON *table_json(const struct table *t)
 {
-    char seed[24];
     cJSON *o = cJSON_CreateObject();
-    snprintf(seed, sizeof seed, "%" PRIu64, t->seed);
     cJSON_AddStringToObject(o, "scenario", t->scenario);
     cJSON_AddStringToObject(o, "file", t->file);
     cJSON_AddNumberToObject(o, "period_us", (double)t->period_us);
     cJSON_AddNumberToObject(o, "warmup_ns", (double)t->warmup_ns);
-    cJSON_AddStringToObject(o, "seed", seed);
+    out_u64(o, "seed", t->seed);
     cJSON_AddStringToObject(o, "span", t->names[t->span]);
     cJSON *cells = cJSON_AddArrayToObject(o, "cells");
     for (size_t c = 0; c < t->ncells; c++)
@@ -272,7 +285,7 @@ static void print_csv(const struct table *t)
           stdout);
     for (int k = 0; k < WHATIF_POINTS; k++)
         printf(",%s_ns,%s_half_ns", point_names[k], point_names[k]);
-    putchar('\n');
+    puts(",open");
     for (size_t c = 0; c < t->ncells; c++)
         for (size_t k = 1; k <= t->nseries; k++) {
             const struct table_cell *cell = &t->cells[c];
@@ -282,14 +295,18 @@ static void print_csv(const struct table *t)
                    n > 0 ? table_run(t, c, 0)->procs : cell->procs, cell->policy, cell->cpus,
                    cell->quota_us, (double)cell->rate_ppm / PPM, n);
             text_put(stdout, TEXT_CSV, t->names[i]);
-            printf(",%.1f,%.3f,%.0f,%.0f", table_stat(t, c, n, i, OF_COUNT).mean,
-                   table_stat(t, c, n, i, OF_RATE).mean, table_stat(t, c, n, 0, OF_MAKESPAN).mean,
+            double count = table_stat(t, c, n, i, OF_COUNT).mean;
+            printf(",%.1f,%.3f,%.0f,%.0f", count, table_stat(t, c, n, i, OF_RATE).mean,
+                   table_stat(t, c, n, 0, OF_MAKESPAN).mean,
                    table_stat(t, c, n, 0, OF_THROTTLED).mean);
             for (int p = 0; p < WHATIF_POINTS; p++) {
                 struct mean s = table_stat(t, c, n, i, OF_POINT + (enum measure)p);
-                printf(",%.0f,%.0f", s.mean, s.half);
+                if (point_counts(count, p))
+                    printf(",%.0f,%.0f", s.mean, s.half);
+                else
+                    fputs(",,", stdout);
             }
-            putchar('\n');
+            printf(",%.1f\n", table_stat(t, c, n, i, OF_OPEN).mean);
         }
 }
 

@@ -18,13 +18,6 @@ static const char what_it_is[] = "runs of a grid, 1";
 
 static void number(cJSON *o, const char *name, double v) { cJSON_AddNumberToObject(o, name, v); }
 
-static void text_u64(cJSON *o, const char *name, uint64_t v)
-{
-    char buf[24];
-    snprintf(buf, sizeof buf, "%" PRIu64, v);
-    cJSON_AddStringToObject(o, name, buf);
-}
-
 static cJSON *cell_head(const struct table_cell *c)
 {
     cJSON *o = cJSON_CreateObject();
@@ -49,7 +42,7 @@ static cJSON *head_of(const struct table *t, const char *hash)
     number(o, "period_us", (double)t->period_us);
     number(o, "until_ns", (double)t->until_ns);
     number(o, "warmup_ns", (double)t->warmup_ns);
-    text_u64(o, "seed", t->seed);
+    out_u64(o, "seed", t->seed);
     number(o, "runs", (double)t->runs);
     number(o, "precision", t->precision);
     number(o, "points", t->points);
@@ -80,8 +73,8 @@ static cJSON *run_json(const struct table *t, size_t cell, int64_t run, const st
     cJSON *o = cJSON_CreateObject(), *ps, *series;
     number(o, "cell", (double)cell);
     number(o, "run", (double)run);
-    text_u64(o, "seed", w->seed);
-    text_u64(o, "fingerprint", w->fingerprint);
+    out_u64(o, "seed", w->seed);
+    out_u64(o, "fingerprint", w->fingerprint);
     number(o, "procs", w->procs);
     number(o, "makespan_ns", (double)w->makespan_ns);
     number(o, "throttled_ns", (double)w->throttled_ns);
@@ -98,6 +91,7 @@ static cJSON *run_json(const struct table *t, size_t cell, int64_t run, const st
     for (size_t i = 0; i < t->nseries; i++) {
         cJSON *s = cJSON_CreateArray();
         cJSON_AddItemToArray(s, cJSON_CreateNumber((double)w->series[i].count));
+        cJSON_AddItemToArray(s, cJSON_CreateNumber((double)w->series[i].open));
         for (int k = 0; k < WHATIF_POINTS; k++)
             cJSON_AddItemToArray(s, cJSON_CreateNumber((double)w->series[i].ns[k]));
         cJSON_AddItemToArray(series, s);
@@ -166,11 +160,12 @@ static bool read_series(const struct table *t, const cJSON *o, struct whatif_run
     if ((size_t)cJSON_GetArraySize(list) != t->nseries)
         return false;
     cJSON_ArrayForEach (s, list) {
-        int64_t v[WHATIF_POINTS + 1] = {0};
-        if (!read_list(s, WHATIF_POINTS + 1, v))
+        int64_t v[WHATIF_POINTS + 2] = {0};
+        if (!read_list(s, WHATIF_POINTS + 2, v))
             return false;
         w->series[i].count = (uint64_t)v[0];
-        memcpy(w->series[i++].ns, v + 1, sizeof w->series[0].ns);
+        w->series[i].open = (uint64_t)v[1];
+        memcpy(w->series[i++].ns, v + 2, sizeof w->series[0].ns);
     }
     return true;
 }

@@ -2,10 +2,11 @@
 /* A result as JSON. Times are ns unless the name says otherwise; 64-bit hashes are text, as JSON's
  * numbers hold 53 bits. */
 #include <cjson/cJSON.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/grid.h"
+#include "cli/out.h"
 #include "cli/report.h"
 #include "sim/base/alloc.h"
 
@@ -14,19 +15,8 @@ static void number(cJSON *to, const char *name, uint64_t v)
     cJSON_AddNumberToObject(to, name, (double)v);
 }
 
-static void text_u64(cJSON *to, const char *name, const char *fmt, uint64_t v)
-{
-    char buf[32];
-    snprintf(buf, sizeof buf, fmt, v);
-    cJSON_AddStringToObject(to, name, buf);
-}
-
 static cJSON *hist_json(struct hist *h)
 {
-    static const struct {
-        const char *name;
-        uint32_t ppm;
-    } points[] = {{"p50", 500000}, {"p90", 900000}, {"p99", 990000}, {"p99.9", 999000}};
     cJSON *o = cJSON_CreateObject();
     number(o, "count", h->count);
     cJSON_AddBoolToObject(o, "exact", hist_is_exact(h));
@@ -34,8 +24,11 @@ static cJSON *hist_json(struct hist *h)
         return o;
     cJSON_AddNumberToObject(o, "min", (double)h->min);
     cJSON_AddNumberToObject(o, "mean", (double)hist_mean(h));
-    for (size_t i = 0; i < sizeof points / sizeof *points; i++)
-        cJSON_AddNumberToObject(o, points[i].name, (double)hist_percentile(h, points[i].ppm));
+    for (int k = 0; k < WHATIF_POINTS - 1; k++)
+        cJSON_AddItemToObject(o, point_names[k],
+                              point_counts((double)h->count, k)
+                                  ? cJSON_CreateNumber((double)hist_percentile(h, point_ppm[k]))
+                                  : cJSON_CreateNull());
     cJSON_AddNumberToObject(o, "max", (double)h->max);
     return o;
 }
@@ -84,7 +77,7 @@ cJSON *report_spans_json(const struct run_result *r)
     cJSON *list = cJSON_CreateObject();
     for (size_t i = 0; i < r->nspans; i++) {
         cJSON *s = hist_json(r->spans[i].latency);
-        number(s, "open", r->spans[i].open);
+        number(s, "open", r->spans[i].open->count);
         cJSON_AddNumberToObject(s, "per_second", run_rate(r, r->spans[i].latency->count));
         add_went(s, &r->spans[i].went);
         cJSON_AddItemToObject(list, r->spans[i].name, s);
@@ -159,7 +152,7 @@ static void add_settings(cJSON *o, const struct machine *m, const struct run_opt
     cJSON_AddNumberToObject(o, "cpus", ro->cpus);
     cJSON_AddNumberToObject(o, "quota_us", (double)ro->quota_us);
     cJSON_AddNumberToObject(o, "period_us", (double)ro->period_us);
-    text_u64(o, "seed", "%" PRIu64, ro->seed);
+    out_u64(o, "seed", ro->seed);
     snprintf(full, sizeof full, GMPSIM_NAME " run %s", machine_line(m, ro, line, sizeof line));
     cJSON_AddStringToObject(o, "repeat", full);
 }
@@ -194,7 +187,7 @@ struct cJSON *report_json(const struct machine *m, const struct run_opts *ro,
     number(o, "makespan_ns", r->now_ps / 1000);
     number(o, "warmup_ns", r->warmup_ps / 1000);
     if (ro->host == NULL)
-        text_u64(o, "fingerprint", "%016" PRIx64, r->fingerprint);
+        out_hash(o, "fingerprint", r->fingerprint);
     else
         cJSON_AddNullToObject(o, "fingerprint");
     number(o, "threads", r->threads);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/out.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,20 @@ void out_json(cJSON *o)
     putchar('\n');
     cJSON_free(text);
     cJSON_Delete(o);
+}
+
+void out_u64(cJSON *o, const char *name, uint64_t v)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, v);
+    cJSON_AddStringToObject(o, name, text);
+}
+
+void out_hash(cJSON *o, const char *name, uint64_t v)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%016" PRIx64, v);
+    cJSON_AddStringToObject(o, name, text);
 }
 
 void out_foreign(FILE *to, const char *text, size_t size)

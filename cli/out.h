@@ -10,6 +10,9 @@
 
 /* Prints it on standard output, and frees it. */
 void out_json(cJSON *o);
+/* As text: JSON's numbers hold 53 bits. Seeds are decimal, fingerprints are not. */
+void out_u64(cJSON *o, const char *name, uint64_t v);
+void out_hash(cJSON *o, const char *name, uint64_t v);
 /* What a program printed or a file holds: byte by byte, but nothing that steers a terminal. */
 void out_foreign(FILE *to, const char *text, size_t size);
 /* Around what stands out: nothing where it would be seen as text (no terminal, NO_COLOR). */

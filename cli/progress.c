@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 
 enum {
     BAR = 20,
+    BAR_LEAST = 5,
     NOTE = 200,
     COLUMNS_DEFAULT = 80,
     SECONDS_SHOWN = 120, /* of more, minutes */
@@ -53,13 +55,10 @@ static int columns(void)
     return COLUMNS_DEFAULT - 1;
 }
 
-/* "[#####     ]  33%, 12s left" */
-static int bar(const struct progress *p, char *buf, size_t size, int64_t done, int64_t total)
+/* "  33%, 12 s left" */
+static int put_share(const struct progress *p, char *buf, size_t size, double share)
 {
-    double share = done < total ? (double)done / (double)total : 1;
-    int full = (int)(share * BAR);
-    int n = snprintf(buf, size, " [%.*s%*s] %3.0f%%", full, "####################", BAR - full, "",
-                     100 * share);
+    int n = snprintf(buf, size, " %3.0f%%", 100 * share);
     double left = share > 0 ? progress_seconds(p) * (1 - share) / share : 0;
     if (share < SHARE_TO_GUESS || share >= 1)
         return n;
@@ -68,17 +67,31 @@ static int bar(const struct progress *p, char *buf, size_t size, int64_t done, i
     return n + snprintf(buf + n, size - (size_t)n, ", %.0f min left", left / 60);
 }
 
+/* " [#####     ]", as long as there is room for it beside the rest of the line. */
+static void put_bar(char buf[BAR + 4], double share, int room)
+{
+    size_t width = room - 3 < BAR ? (size_t)room - 3 : BAR;
+    if (room - 3 < BAR_LEAST)
+        return;
+    memcpy(buf, " [", 2);
+    memset(buf + 2, ' ', width);
+    memset(buf + 2, '#', (size_t)(share * (double)width));
+    memcpy(buf + 2 + width, "]", 2);
+}
+
 void progress_draw(struct progress *p, int64_t done, int64_t total, const char *fmt, ...)
 {
-    char line[NOTE];
+    char rest[NOTE], bar[BAR + 4] = "", line[2 * NOTE];
+    double share = done < total ? (double)done / (double)total : 1;
     va_list ap;
-    int n = snprintf(line, sizeof line, "%s", p->what);
-    if (total > 0)
-        n += bar(p, line + n, sizeof line - (size_t)n, done, total);
-    n += snprintf(line + n, sizeof line - (size_t)n, ": ");
+    int n = total > 0 ? put_share(p, rest, sizeof rest, share) : 0;
+    n += snprintf(rest + n, sizeof rest - (size_t)n, ": ");
     va_start(ap, fmt);
-    vsnprintf(line + n, sizeof line - (size_t)n, fmt, ap);
+    vsnprintf(rest + n, sizeof rest - (size_t)n, fmt, ap);
     va_end(ap);
+    if (total > 0)
+        put_bar(bar, share, columns() - text_columns(p->what) - text_columns(rest));
+    snprintf(line, sizeof line, "%s%s%s", p->what, bar, rest);
     p->drawn_ns = now_ns();
     p->visible = true;
     fprintf(stderr, "\r%s\033[K", text_cut(line, columns()));

@@ -202,11 +202,10 @@ static void add(const char **argv, int *n, const char *arg)
 static void build(struct rec_args *a, const char *program)
 {
     char overlay[PATH_LEN + 40], extra[PATH_LEN + 40];
-    const char *argv[ARGS_MAX] = {NULL};
+    const char *argv[ARGS_MAX] = {NULL}, *file = package_of(a);
     int n = 0;
     bool test = strcmp(a->word, "test") == 0;
     snprintf(overlay, sizeof overlay, "-overlay=%s/overlay.json", a->dir);
-    snprintf(extra, sizeof extra, "%s/" OVERLAY_MAIN, a->main_dir);
     add(argv, &n, a->go);
     add(argv, &n, test ? "test" : "build");
     if (test)
@@ -226,8 +225,11 @@ static void build(struct rec_args *a, const char *program)
     }
     for (int i = a->package; i != 0 && i < a->rest; i++)
         add(argv, &n, a->argv[i]);
-    if (!test && ends_with(package_of(a), ".go"))
+    if (!test && ends_with(file, ".go")) { /* all files have to be named in the same way */
+        int folder = strrchr(file, '/') != NULL ? (int)(strrchr(file, '/') - file) + 1 : 0;
+        snprintf(extra, sizeof extra, "%.*s" OVERLAY_MAIN, folder, file);
         add(argv, &n, extra);
+    }
     if (run_program(argv, -1, NULL) != 0)
         give_up(a, a->shallow ? "the program was not built"
                               : "the program was not built; --shallow builds it without the deep "

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/grid.h"
 #include "cli/out.h"
 #include "cli/report_tables.h"
 #include "cli/waitsfor.h"
@@ -114,6 +115,17 @@ static void print_left(FILE *to, const struct run_result *r)
         fprintf(to, "  ... and %zu more\n", r->ngs - GS_SHOWN);
 }
 
+/* Numbers of those that ended say little where many did not: the slow ones are among these. */
+static void print_open(FILE *to, const struct run_result *r)
+{
+    for (size_t i = 0; i < r->nspans; i++) {
+        const struct hist *open = r->spans[i].open, *ended = r->spans[i].latency;
+        if (many_open((double)open->count, (double)ended->count))
+            fprintf(to, "  %s: %" PRIu64 " more began and have not ended, the oldest for %s now\n",
+                    text_cut(r->spans[i].name, SHEET_TEXT_MAX), open->count, time_text(open->max));
+    }
+}
+
 /* What is counted from when on. */
 static void print_warmup(FILE *to, const struct run_result *r)
 {
@@ -173,6 +185,7 @@ void report_text(FILE *to, const struct machine *m, const struct run_opts *o,
     char line[4096];
     print_head(to, m, o, r, c);
     print_table(to, RT_LATENCY, r, false);
+    print_open(to, r);
     report_slow(to, r);
     print_table(to, RT_GOROUTINES, r, false);
     print_ps(to, r);

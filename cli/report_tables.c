@@ -29,7 +29,6 @@ static const struct sheet_column latency_columns[] = {
 static void put_latency(struct sheet *s, const struct run_result *r, const char *name,
                         struct hist *h)
 {
-    static const uint32_t ppm[WHATIF_POINTS - 1] = {500000, 900000, 990000, 999000};
     if (h->count == 0)
         return;
     sheet_text(s, name);
@@ -37,7 +36,7 @@ static void put_latency(struct sheet *s, const struct run_result *r, const char 
     sheet_real(s, run_rate(r, h->count));
     for (int k = 0; k < WHATIF_POINTS - 1; k++)
         if (point_counts((double)h->count, k))
-            sheet_time(s, hist_percentile(h, ppm[k]));
+            sheet_time(s, hist_percentile(h, point_ppm[k]));
         else
             sheet_none(s);
     sheet_time(s, h->max);

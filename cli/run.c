@@ -278,7 +278,8 @@ static void open_outputs(struct run_args *a)
         cli_fail(&f);
     if (a->jsonl_path != NULL && (a->out.jsonl = export_open(&f, a->jsonl_path, program)) == NULL)
         cli_fail(&f);
-    if (a->perfetto_path != NULL && (a->out.perfetto = perfetto_open(&f, a->perfetto_path)) == NULL)
+    if (a->perfetto_path != NULL &&
+        (a->out.perfetto = perfetto_open(&f, a->perfetto_path, a->o.warmup_ns)) == NULL)
         cli_fail(&f);
 }
 
@@ -417,8 +418,8 @@ int command_run(const struct command *v, int argc, char **argv)
         {"jsonl", "FILE",
          "records as JSON lines; - is standard output, the report is on stderr then", OPT_TEXT,
          &a.jsonl_path},
-        {"perfetto", "FILE", "a timeline for ui.perfetto.dev; FILE.gz: packed", OPT_TEXT,
-         &a.perfetto_path},
+        {"perfetto", "FILE", "a timeline for ui.perfetto.dev, from --warmup on; FILE.gz: packed",
+         OPT_TEXT, &a.perfetto_path},
         {"gotrace", "FILE", "a Go execution trace, for go tool trace", OPT_TEXT, &a.gotrace_path},
         {"schedtrace", "TIME", "SCHED lines as GODEBUG=schedtrace prints them, on stderr",
          OPT_LENGTH, &a.schedtrace_ns},

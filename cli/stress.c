@@ -228,8 +228,7 @@ static void tell(struct stress *s, const struct tried *t, cJSON *findings)
     cJSON_AddStringToObject(o, "file", t->path);
     cJSON_AddStringToObject(o, "profile", profile_name(t->release));
     cJSON_AddNumberToObject(o, "procs", t->procs);
-    snprintf(line, sizeof line, "%" PRIu64, t->seed);
-    cJSON_AddStringToObject(o, "seed", line);
+    out_u64(o, "seed", t->seed);
     cJSON_AddStringToObject(o, "verdict", t->verdict);
     cJSON_AddStringToObject(o, "text", t->text);
     cJSON_AddStringToObject(o, "like", repeat_line(s, t, line, sizeof line));

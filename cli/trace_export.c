@@ -298,7 +298,7 @@ static void export_timeline(const char *path, const struct trace_words *w)
     struct tracks *k = tracks_open(&f, trace_file_open, &opening);
     if (k == NULL)
         cli_fail(&f);
-    struct perfetto *out = perfetto_open(&f, w->perfetto);
+    struct perfetto *out = perfetto_open(&f, w->perfetto, 0);
     if (out == NULL)
         cli_fail(&f);
     transitions_init(&t, tracks_names(k), 0);

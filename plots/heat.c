@@ -221,7 +221,8 @@ void plot_queues(struct plot *p)
     if (p->makespan_ns > 0)
         count_queues(p, &c);
     if (most_of(&c) <= 0) {
-        plot_nothing(p, what, "no goroutine was in a queue when that was looked at");
+        plot_nothing(p, what,
+                     plot_untold(p, "no goroutine was in a queue when that was looked at"));
     } else {
         int want = procs * 11 + 260, tics = procs > 64 ? 16 : procs > 32 ? 4 : procs > 12 ? 2 : 1;
         plot_begin(p,
@@ -279,7 +280,7 @@ void plot_steals(struct plot *p)
     struct cells c = cells_new(n, n);
     count_steals(p, &c, &s);
     if (s.times <= 0) {
-        plot_nothing(p, what, "no P took a goroutine from another");
+        plot_nothing(p, what, plot_untold(p, "no P took a goroutine from another"));
     } else {
         int64_t tried = plot_number(
             p, "SELECT value FROM counters WHERE run = ?1 AND name = 'steals_tried'", 0);

@@ -61,11 +61,8 @@ static void put_percentiles(struct plot *p, const char *kind, const char *name)
 {
     static const char *const names[] = {"p50", "p90", "p99", "p99.9", "slowest"};
     sqlite3_stmt *st = plot_query(
-        p, "SELECT CASE WHEN count > 1 THEN p50_ns END,"
-           " CASE WHEN count >= 10 THEN p90_ns END,"
-           " CASE WHEN count >= 100 THEN p99_ns END,"
-           " CASE WHEN count >= 1000 THEN p999_ns END, max_ns FROM latencies WHERE run = ?1"
-           " AND kind = ?2 AND name = ?3");
+        p, "SELECT iif(count > 1, p50_ns, NULL), p90_ns, p99_ns, p999_ns, max_ns FROM latencies"
+           " WHERE run = ?1 AND kind = ?2 AND name = ?3");
     if (st != NULL) {
         sqlite3_bind_text(st, 2, kind, -1, SQLITE_STATIC);
         sqlite3_bind_text(st, 3, name, -1, SQLITE_STATIC);

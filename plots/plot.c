@@ -235,6 +235,11 @@ void plot_begin(struct plot *p, int height, const char *what, const char *more)
     plot_title(p, what, more);
 }
 
+const char *plot_untold(const struct plot *p, const char *why)
+{
+    return p->recorded ? "a Go trace does not tell this" : why;
+}
+
 void plot_nothing(struct plot *p, const char *what, const char *why)
 {
     char text[200];
@@ -344,7 +349,8 @@ static void describe(struct plot *p, sqlite3_stmt *st)
     if (quota > 0)
         snprintf(limit, sizeof limit, ", quota %.2f CPUs",
                  (double)quota / (double)sqlite3_column_int64(st, 5));
-    if (strcmp(text_of(st, 9), "recorded") == 0) {
+    p->recorded = strcmp(text_of(st, 9), "recorded") == 0;
+    if (p->recorded) {
         snprintf(p->title, sizeof p->title, "%s — recorded, %s trace, GOMAXPROCS %d",
                  text_cut(text_of(st, 0), 50), text_cut(text_of(st, 1), 10), p->procs);
         return;

@@ -23,6 +23,7 @@ struct plot {
     int32_t procs;
     int blocks; /* of data so far */
     bool failed;
+    bool recorded; /* a Go trace, which knows no queues, steals, idle Ms and quotas */
     char *text;
 };
 
@@ -33,6 +34,8 @@ enum { COLOURS = 8, PLOT_WIDTH = 1200, PLOT_HEIGHT = 700 };
 extern const char *const colours[COLOURS];
 
 void plot_fail(struct plot *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Why a picture is empty, unless it is that a Go trace does not tell what is drawn. */
+const char *plot_untold(const struct plot *p, const char *why);
 /* Reads what the run p->run is; title, makespan and procs are of it from now on. */
 void plot_read_run(struct plot *p, int64_t run);
 /* NULL after a failure. The run's number is bound to ?1. */

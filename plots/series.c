@@ -212,13 +212,16 @@ void plot_threads(struct plot *p)
     plot_counts(p, "y", (double)plot_number(p, "SELECT max(ms) FROM samples WHERE run = ?1", 0));
     fprintf(p->gp,
             "set yrange [0:*]\nset offsets 0, 0, graph 0.05, 0\n"
-            "plot %s using 1:2 with steps lw 2 lc rgb '%s' title 'all', \\\n"
-            "     '' using 1:3 with steps lw 2 lc rgb '%s' title 'idle, sampled', \\\n"
-            "     '' using 1:4 with steps lw 1 lc rgb '%s' title 'spinning, sampled', \\\n"
-            "     '' using 1:5 with fillsteps fs transparent solid 0.4 noborder lc rgb '%s'"
-            " title 'spinning, mean', \\\n"
-            "     %d with lines dt 2 lw 1 lc rgb '#444444' title 'GOMAXPROCS'\n",
-            p->dat_name, colours[0], colours[5], colours[1], colours[4], p->procs);
+            "plot %s using 1:2 with steps lw 2 lc rgb '%s' title 'all', \\\n",
+            p->dat_name, colours[0]);
+    if (!p->recorded)
+        fprintf(p->gp,
+                "     '' using 1:3 with steps lw 2 lc rgb '%s' title 'idle, sampled', \\\n"
+                "     '' using 1:4 with steps lw 1 lc rgb '%s' title 'spinning, sampled', \\\n"
+                "     '' using 1:5 with fillsteps fs transparent solid 0.4 noborder lc rgb '%s'"
+                " title 'spinning, mean', \\\n",
+                colours[5], colours[1], colours[4]);
+    fprintf(p->gp, "     %d with lines dt 2 lw 1 lc rgb '#444444' title 'GOMAXPROCS'\n", p->procs);
 }
 
 /* ---- throttling ---- */
@@ -293,7 +296,7 @@ void plot_throttling(struct plot *p)
     int64_t us = plot_number(p, "SELECT period_us FROM runs WHERE id = ?1 AND quota_us > 0", 0);
     struct periods q = {.ns = (double)us * 1000, .together = 1};
     if (us <= 0 || us > PLOT_TIME_MAX / 1000) {
-        plot_nothing(p, what, "the run had no CPU quota (--quota)");
+        plot_nothing(p, what, plot_untold(p, "the run had no CPU quota (--quota)"));
         return;
     }
     double all = (double)p->makespan_ns / q.ns;

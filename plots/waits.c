@@ -9,7 +9,7 @@
 #include "sim/base/alloc.h"
 #include "sim/base/map.h"
 
-enum { NAME_COLUMNS = 40, REASONS = 16, GROUPS = 7, REASON_COLUMNS = 30 };
+enum { NAME_COLUMNS = 28, REASONS = 16, GROUPS = 7, REASON_COLUMNS = 30 };
 
 struct waits {
     char *groups[GROUPS], *reasons[REASONS]; /* with most time first */

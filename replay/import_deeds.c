@@ -267,7 +267,7 @@ static const char *const words[DEED_COUNT] = {
     [DEED_wgwait] = "wait",
 };
 
-static void operation(struct imp *t, uint64_t a, uint64_t b)
+static void add_deed(struct imp *t, uint64_t a, uint64_t b)
 {
     enum rec_deed deed = (enum rec_deed)(a & 0xff);
     uint64_t n = a >> 8;
@@ -407,7 +407,7 @@ static bool entry(struct imp *t, const struct rec_entry *e)
         return true;
     case REC_SYS: syscall(t, e->a, (uint32_t)e->b); return true;
     case REC_SITE: t->site = (uint32_t)e->a; return true;
-    case REC_DEED: operation(t, e->a, e->b); return true;
+    case REC_DEED: add_deed(t, e->a, e->b); return true;
     case REC_YIELD:
     case REC_BEGIN:
     case REC_FINISH:

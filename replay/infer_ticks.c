@@ -64,7 +64,7 @@ static void selected(struct scan *s, int64_t chosen)
             ends(s, BY_OBJECT | s->cases[i], s->op_at);
 }
 
-static void operation(struct scan *s, const struct rec_entry *e)
+static void look_at_deed(struct scan *s, const struct rec_entry *e)
 {
     enum rec_deed deed = (enum rec_deed)(e->a & 0xff);
     switch (deed) {
@@ -119,7 +119,7 @@ static void scan(struct recording *r, uint32_t g, struct infer_found *f)
     rec_rewind(&rd, r, g);
     for (; rec_next(&rd, &e); s.at++) {
         if (e.what == REC_DEED)
-            operation(&s, &e);
+            look_at_deed(&s, &e);
         else if (e.what == REC_WAIT)
             wait(&s, &r->waits[e.a]);
     }

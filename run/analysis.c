@@ -207,11 +207,10 @@ void analysis_after_warmup(struct analysis *a, uint64_t now_ps, struct run_resul
 static void span_ends(void *arg, const struct tr_span *s, uint32_t by, uint64_t time, bool open)
 {
     struct analysis *a = arg;
+    const struct run_span *of = &a->span_stats[s->span];
     (void)by;
-    if (open)
-        a->span_stats[s->span].open++;
-    else if (s->began >= a->from_ps)
-        hist_record(a->span_stats[s->span].latency,
+    if (s->began >= a->from_ps)
+        hist_record(open ? of->open : of->latency,
                     (int64_t)(time / PS_PER_NS) - (int64_t)(s->began / PS_PER_NS));
 }
 
@@ -274,8 +273,8 @@ bool analysis_init(struct analysis *a, struct transitions *t, uint64_t warmup_ps
     a->span_stats = x_alloc(names->nspans * sizeof *a->span_stats);
     a->nspans = names->nspans;
     for (uint32_t i = 0; i < a->nspans; i++)
-        a->span_stats[i] = (struct run_span){.name = names->span(names->of, i),
-                                             .latency = new_hist(a)};
+        a->span_stats[i] = (struct run_span){
+            .name = names->span(names->of, i), .latency = new_hist(a), .open = new_hist(a)};
     hist_init(&a->runq_wait, &a->arena, HIST_SAMPLES_DEFAULT);
     transitions_listen(
         t, &(struct listener){.arg = a, .g = g_changes, .p = p_changes, .span_ends = span_ends});
@@ -288,8 +287,10 @@ void analysis_release(struct analysis *a)
         free(a->groups[i].life);
         free(a->groups[i].wait);
     }
-    for (size_t i = 0; i < a->nspans; i++)
+    for (size_t i = 0; i < a->nspans; i++) {
         free(a->span_stats[i].latency);
+        free(a->span_stats[i].open);
+    }
     free(a->groups);
     free(a->span_stats);
     free(a->ps);

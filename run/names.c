@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run/names.h"
 
+#include <string.h>
+
 #include "model/prog.h"
 #include "sim/base/event_get.h"
 
 enum { FIXED = 1 }; /* group 0: the runtime's goroutines */
+
+/* A group of the program that is called as one of Go's own is another one all the same. */
+static const char *own(const char *name)
+{
+    if (strcmp(name, "runtime") == 0)
+        return "runtime (the program's)";
+    return strcmp(name, "context") == 0 ? "context (the program's)" : name;
+}
 
 static const char *group(const void *of, uint32_t i)
 {
@@ -13,10 +23,10 @@ static const char *group(const void *of, uint32_t i)
         return "runtime";
     i -= FIXED;
     if (i < p->ngroups)
-        return p->groups[i];
+        return own(p->groups[i]);
     i -= p->ngroups;
     if (i < p->nfuncs)
-        return p->funcs[i].name;
+        return own(p->funcs[i].name);
     return i == p->nfuncs ? "context" : "?";
 }
 

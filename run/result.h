@@ -79,7 +79,7 @@ struct run_attribution {
 struct run_span {
     const char *name;
     struct hist *latency; /* ns */
-    uint64_t open;        /* began and did not end */
+    struct hist *open;    /* of those that began and did not end: for how long now, ns */
     struct run_attribution went;
 };
 

@@ -565,7 +565,7 @@ static size_t see_frames(const struct runtime *w, uint64_t goid, uint32_t *pcs, 
     size_t n = 0;
     while (gp != NULL && (gp->goid != goid || !is_listed(gp, false)))
         gp = gp->alllink;
-    if (gp == NULL || gp->func < 0)
+    if (gp == NULL || gp->func < 0 || (gp == w->main_g && w->main_returned))
         return 0;
     const int64_t *stack = gp->stack_order != 0 ? gp->grown : gp->inline_regs;
     for (uint32_t fp = gp->fp, pc = gp->pc;;

@@ -46,6 +46,7 @@ struct perfetto {
     size_t nnamed[2];
     uint64_t events, arrow;
     uint64_t stop, mark; /* since when, ps + 1; 0: not now */
+    uint64_t from;       /* what was before is not drawn, ps */
 };
 
 /* ---- the format ---- */
@@ -111,15 +112,18 @@ static uint32_t track(struct perfetto *p, int pid, uint16_t id)
     return id + 1U;
 }
 
-/* Stays open for arguments. */
-static void begin_slice(struct perfetto *p, int pid, uint32_t tid, const char *name, uint64_t from,
+/* Stays open for arguments, if it is drawn at all. */
+static bool begin_slice(struct perfetto *p, int pid, uint32_t tid, const char *name, uint64_t from,
                         uint64_t to)
 {
-    uint64_t ns = from / PS_PER_NS;
+    uint64_t ns = (from < p->from ? p->from : from) / PS_PER_NS;
+    if (name == NULL || from == to || to <= p->from)
+        return false;
     begin(p, "X", pid, tid);
     put_text(p, "name", name);
     put_time(p, "ts", ns);
     put_time(p, "dur", to / PS_PER_NS - ns);
+    return true;
 }
 
 static void put_arrow_end(struct perfetto *p, bool starts, const char *what, uint16_t at,
@@ -137,6 +141,8 @@ static void put_arrow_end(struct perfetto *p, bool starts, const char *what, uin
 static void put_arrow(struct perfetto *p, const char *what, uint16_t from, uint64_t begins,
                       uint16_t to, uint64_t ends)
 {
+    if (begins < p->from)
+        return;
     p->arrow++;
     put_arrow_end(p, true, what, from, begins);
     put_arrow_end(p, false, what, to, ends);
@@ -173,11 +179,9 @@ static void p_changes(void *arg, uint16_t id, const struct p_now *now, const str
 {
     struct perfetto *p = arg;
     uint32_t tid = track(p, PID_PS, id);
-    const char *name = name_of_p(p, now);
     (void)next;
-    if (name == NULL || time == now->since)
+    if (!begin_slice(p, PID_PS, tid, name_of_p(p, now), now->since, time))
         return;
-    begin_slice(p, PID_PS, tid, name, now->since, time);
     if (now->g != EVENT_NO_G)
         fprintf(p->out, ",\"args\":{\"g\":%" PRIu32 "}", now->g);
     end(p);
@@ -187,17 +191,18 @@ static void m_changes(void *arg, uint16_t id, const struct m_now *now, const str
                       uint64_t time)
 {
     struct perfetto *p = arg;
-    char name[16] = "";
+    char text[16];
+    const char *name = NULL;
     (void)next;
     uint32_t tid = track(p, PID_MS, id);
-    if (now->doing == MD_SPINS || now->doing == MD_POLLS)
-        snprintf(name, sizeof name, "%s", now->doing == MD_SPINS ? "spins" : "polls");
-    else if (now->doing == MD_RUNS && now->p != TR_NONE)
-        snprintf(name, sizeof name, "P%u", now->p);
-    if (name[0] == 0 || time == now->since)
-        return;
-    begin_slice(p, PID_MS, tid, name, now->since, time);
-    end(p);
+    if (now->doing == MD_SPINS || now->doing == MD_POLLS) {
+        name = now->doing == MD_SPINS ? "spins" : "polls";
+    } else if (now->doing == MD_RUNS && now->p != TR_NONE) {
+        snprintf(text, sizeof text, "P%u", now->p);
+        name = text;
+    }
+    if (begin_slice(p, PID_MS, tid, name, now->since, time))
+        end(p);
 }
 
 static bool is_drawn(const struct perfetto *p, uint16_t id)
@@ -246,7 +251,7 @@ static void count(struct perfetto *p, uint32_t group, uint8_t was, uint8_t is, u
     uint64_t ns = time / PS_PER_NS;
     c->now[was] -= was != GS_NOTEXIST;
     c->now[is] += is != GS_NOTEXIST;
-    if (!c->any || ns - c->drawn_ns >= COUNT_EVERY_NS)
+    if (time >= p->from && (!c->any || ns - c->drawn_ns >= COUNT_EVERY_NS))
         put_counter(p, group < p->ngroups ? group : 0, ns);
 }
 
@@ -294,6 +299,8 @@ static void put_span_side(struct perfetto *p, const char *phase, const struct tr
 static void span_ends(void *arg, const struct tr_span *s, uint32_t by, uint64_t time, bool open)
 {
     struct perfetto *p = arg;
+    if (s->began < p->from)
+        return;
     put_span_side(p, "b", s, s->began);
     fprintf(p->out, ",\"args\":{\"key\":%" PRId64 ",\"g\":%" PRIu32, s->key, s->g);
     if (!open && by != s->g)
@@ -307,10 +314,8 @@ static void span_ends(void *arg, const struct tr_span *s, uint32_t by, uint64_t 
 static void world_slice(struct perfetto *p, const char *name, uint32_t tid, uint64_t *since,
                         uint64_t time)
 {
-    if (*since == 0)
-        return;
-    begin_slice(p, PID_WORLD, tid, name, *since - 1, time);
-    end(p);
+    if (*since > 0 && begin_slice(p, PID_WORLD, tid, name, *since - 1, time))
+        end(p);
     *since = 0;
 }
 
@@ -330,6 +335,8 @@ static void mark(void *arg, uint16_t id, const char *name, const char *text, uin
 {
     struct perfetto *p = arg;
     bool on_p = id != TR_NONE;
+    if (time < p->from)
+        return;
     begin(p, "i", on_p ? PID_PS : PID_WORLD, on_p ? track(p, PID_PS, id) : 1);
     put_text(p, "name", name);
     put_time(p, "ts", time / PS_PER_NS);
@@ -342,6 +349,8 @@ static void mark(void *arg, uint16_t id, const char *name, const char *text, uin
 static void metric(void *arg, const char *name, int64_t value, uint64_t time)
 {
     struct perfetto *p = arg;
+    if (time < p->from)
+        return;
     begin(p, "C", PID_WORLD, 0);
     put_text(p, "name", name);
     put_time(p, "ts", time / PS_PER_NS);
@@ -380,7 +389,7 @@ static FILE *open_file(const char *path)
 
 /* ---- life ---- */
 
-struct perfetto *perfetto_open(struct failure *f, const char *path)
+struct perfetto *perfetto_open(struct failure *f, const char *path, int64_t from_ns)
 {
     FILE *out = open_file(path);
     if (out == NULL) {
@@ -390,6 +399,7 @@ struct perfetto *perfetto_open(struct failure *f, const char *path)
     struct perfetto *p = x_alloc(sizeof *p);
     p->out = out;
     p->path = x_strdup(path);
+    p->from = (uint64_t)from_ns * PS_PER_NS;
     gtable_init(&p->wakes, sizeof(struct wake));
     if (out != stdout) {
         p->buffer = x_alloc(BUFFER);

@@ -20,8 +20,8 @@
 struct perfetto;
 
 /* NULL: f says why. "-" is standard output; a name that ends in .gz is a packed file, which the
- * page opens as well. */
-struct perfetto *perfetto_open(struct failure *f, const char *path);
+ * page opens as well. What was before from_ns is not drawn, and no span that began before. */
+struct perfetto *perfetto_open(struct failure *f, const char *path, int64_t from_ns);
 void perfetto_listen(struct perfetto *p, struct transitions *t);
 /* After transitions_end. False: something could not be written. */
 bool perfetto_close(struct perfetto *p, struct failure *f);

@@ -86,15 +86,18 @@ static bool put_buckets(sqlite3 *db, int64_t run, const char *kind, const char *
     return ok;
 }
 
+/* A percentile where there are enough values for it: p99.9 of 200 is the maximum. */
 static bool put_hist(sqlite3 *db, int64_t run, const char *kind, const char *name, struct hist *h)
 {
     if (h->count == 0)
         return true;
-    return run_sql(db, "INSERT INTO latencies VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", "issiiiiiiiii", run,
-                   kind, name, (int64_t)h->count, (int64_t)hist_is_exact(h), h->min, hist_mean(h),
-                   hist_percentile(h, PPM / 2), hist_percentile(h, PPM / 10 * 9),
-                   hist_percentile(h, PPM / 100 * 99), hist_percentile(h, PPM / 1000 * 999),
-                   h->max) &&
+    return run_sql(db,
+                   "INSERT INTO latencies VALUES(?,?,?,?4,?,?,?,?,iif(?4 < 10, NULL, ?9),"
+                   " iif(?4 < 100, NULL, ?10), iif(?4 < 1000, NULL, ?11), ?12)",
+                   "issiiiiiiiii", run, kind, name, (int64_t)h->count, (int64_t)hist_is_exact(h),
+                   h->min, hist_mean(h), hist_percentile(h, PPM / 2),
+                   hist_percentile(h, PPM / 10 * 9), hist_percentile(h, PPM / 100 * 99),
+                   hist_percentile(h, PPM / 1000 * 999), h->max) &&
            put_quantiles(db, run, kind, name, h) && put_buckets(db, run, kind, name, h);
 }
 

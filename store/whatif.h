@@ -10,6 +10,7 @@ enum { WHATIF_POINTS = 5 }; /* p50, p90, p99, p99.9, max */
 
 struct whatif_series {
     uint64_t count;
+    uint64_t open, late; /* had not ended; and were slower than was promised already */
     int64_t ns[WHATIF_POINTS];
 };
 

@@ -100,7 +100,7 @@ function chartKeys() {
     const k = make("span", { class: "key" });
     k.style.background = curve.colour;
     const l = curve.l, run = data.runs.length > 1 ? `run ${curve.run.id}: ` : "";
-    const p99 = l.count >= 100 ? `, p99 ${time(l.p99)}` : "";
+    const p99 = l.p99 !== null ? `, p99 ${time(l.p99)}` : "";
     return make("span", {}, k, `${run}${nameOf(l)} \u2013 ${count(l.count)}${p99}, max ${time(l.max)}`);
   }));
 }

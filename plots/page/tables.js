@@ -94,6 +94,8 @@ function waitText([, part, ns, who, object, place]) {
 
 function attributionOf(run) {
   const box = make("div", {});
+  if (data.runs.length > 1)
+    box.append(make("p", { class: "quiet" }, `run ${run.id}: ${machineWords(run)}`));
   for (const a of run.attribution) {
     const all = a.parts.reduce((sum, p) => sum + p[1], 0);
     if (all === 0) continue;
@@ -124,9 +126,8 @@ function latencyTable() {
   for (const run of data.runs)
     for (const l of run.latencies) {
       if (l.kind === "wait") continue;
-      const p999 = l.count >= 1000 ? l.p999 : null, p99 = l.count >= 100 ? l.p99 : null;
       const row = [...ofRun(run), nameOf(l), l.count, run.makespan > run.warmup ? l.count / (run.makespan - run.warmup) * 1e9 : null,
-                   l.p50, l.p90, p99, p999, l.max];
+                   l.p50, l.p90, l.p99, l.p999, l.max];
       row.kind = spans[l.kind];
       rows.push(row);
     }

@@ -204,6 +204,18 @@ int64_t hist_percentile(struct hist *h, uint32_t ppm)
     return high < h->max ? high : h->max;
 }
 
+uint64_t hist_from(const struct hist *h, int64_t value)
+{
+    uint64_t n = 0;
+    if (h->fine)
+        for (uint32_t bin = fine_bin(value); bin < HIST_FINE_BINS; bin++)
+            n += h->fine[bin];
+    else
+        for (uint32_t i = 0; i < h->samples_count; i++)
+            n += h->samples[i] >= value;
+    return n;
+}
+
 bool hist_is_exact(const struct hist *h) { return !h->fine; }
 
 int64_t hist_mean(const struct hist *h)

@@ -50,6 +50,8 @@ void hist_merge(struct hist *h, const struct hist *from);
 /* Value at or below which ppm millionths of the values lie; 0 ppm is min, 1000000 max. 0 if empty.
  * Sorts the samples in place, hence not const. */
 int64_t hist_percentile(struct hist *h, uint32_t ppm);
+/* How many values are at least so large; as exact as percentiles. */
+uint64_t hist_from(const struct hist *h, int64_t value);
 bool hist_is_exact(const struct hist *h);
 int64_t hist_mean(const struct hist *h); /* rounded down, 0 if empty */
 

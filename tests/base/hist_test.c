@@ -160,6 +160,20 @@ TEST_CASE(Hist, MergeIsTheSameAsRecordingEverything)
     arena_release(&arena);
 }
 
+TEST_CASE(Hist, HowManyAreAtLeastSoLarge)
+{
+    for (uint32_t exact = 10; exact <= 2000; exact += 1990) {
+        struct hist *h = new_hist(exact);
+        CHECK_EQ(hist_from(h, 0), 0);
+        for (int64_t i = 0; i < 1000; i++)
+            hist_record(h, i);
+        CHECK_EQ(hist_from(h, 0), 1000);
+        CHECK_EQ(hist_from(h, 200), 800);
+        CHECK_EQ(hist_from(h, 999999), 0);
+        arena_release(&arena);
+    }
+}
+
 TEST_CASE(Hist, Empty)
 {
     struct hist *h = new_hist(10), *other = new_hist(10);

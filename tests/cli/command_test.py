@@ -301,8 +301,8 @@ class Progress(Case):
         with open(self.path("forever.json"), "w", encoding="utf-8") as f:
             json.dump(self.FOREVER, f)
 
-    def on_a_terminal(self, *args, columns=200):
-        """What comes on stderr, a terminal, until the line of progress or the end is there."""
+    def on_a_terminal(self, *args, columns=200, until=b"\x1b[K"):
+        """What comes on stderr, a terminal, until that or the end is there: a line of progress."""
         ours, theirs = self.terminal()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
         with subprocess.Popen([GMPSIM, *args], stdout=subprocess.DEVNULL, stderr=theirs,
@@ -310,7 +310,7 @@ class Progress(Case):
             os.close(theirs)
             text = b""
             try:
-                while b"\x1b[K" not in text:
+                while until not in text:
                     text += os.read(ours, 4096)
             except OSError:
                 pass  # the other end is closed
@@ -338,11 +338,14 @@ class Progress(Case):
                 self.assertRegex(self.on_a_terminal(*args), want)
 
     def test_the_line_is_no_wider_than_the_terminal(self):
-        for columns in (30, 80):
-            line = self.on_a_terminal("run", "forever.json", "--until", "4s", columns=columns)
-            line = line.split("\r")[1].split("\x1b")[0]
+        for columns, bar in (30, False), (40, False), (120, True), (200, True):
+            text = self.on_a_terminal("run", "forever.json", "--until", "9s", columns=columns,
+                                      until=b" left")
+            line = text[:text.rindex("\x1b[K")].split("\r")[-1]
             self.assertLess(len(line), columns)
-            self.assertIn("gmpsim run [", line)
+            self.assertRegex(line, r"^gmpsim run \[[# ]+\] +\d+%" if bar else r"^gmpsim run +\d+%")
+            self.assertRegex(line, r"%, \d+ (s|min) left")
+            self.assertEqual(line.endswith("M records/s"), bar)
 
     def test_short_work_says_nothing(self):
         self.assertEqual(self.on_a_terminal("run", "service.json"), "")
@@ -626,6 +629,22 @@ class Run(Case):
         self.run_it("run", "service.json", "--perfetto", "y.json.gz")
         with gzip.open(self.path("y.json.gz"), "rt", encoding="utf-8") as f:
             self.assertEqual(json.load(f)["traceEvents"], events)
+
+    def test_a_timeline_begins_after_the_warmup(self):
+        self.run_it("run", "service.json", "--perfetto", "x.json")
+        whole, since = perfetto.load(self.path("x.json")), 1000000
+        part = json.loads(self.run_it("run", "service.json", "--json", "--perfetto", "y.json",
+                                      "--warmup", "1ms")[0])
+        events = perfetto.load(self.path("y.json"))
+        self.assertEqual(perfetto.mistakes(events), [])
+        self.assertGreaterEqual(min(perfetto.ns(e["ts"]) for e in events if "ts" in e), since)
+        clipped = {track: [(max(b, since), e, name) for b, e, name in slices if e > since]
+                   for track, slices in perfetto.slices_by_track(whole).items()}
+        self.assertEqual(perfetto.slices_by_track(events), {t: s for t, s in clipped.items() if s})
+        self.assertEqual(sum(e["ph"] == "e" for e in events), part["spans"]["request"]["count"])
+        arrows = [e for e in whole if e["ph"] == "s" and perfetto.ns(e["ts"]) >= since]
+        self.assertEqual(sum(e["ph"] == "s" for e in events), len(arrows))
+        self.assertGreater(len(arrows), 0)
 
     def test_the_time_of_slow_spans_is_accounted_for(self):
         throttled = ["--procs", "2", "--cpus", "2", "--quota", "0.04"]

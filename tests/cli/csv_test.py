@@ -127,6 +127,28 @@ class Csv(unittest.TestCase):
         self.assertEqual(len(rows), 1)
         self.assertEqual(dict(zip(header, rows[0]))["verdict"], "deadlock")
 
+    def tables(self, document, before=""):
+        """Each table in it by name, and whether it is one row."""
+        for key, v in document.items():
+            kinds = {isinstance(x, (dict, list)) for x in v.values()} if isinstance(v, dict) else ()
+            if isinstance(v, list) and all(isinstance(x, (dict, list)) for x in v) or kinds:
+                yield before + key, v, len(kinds) == 2
+            if len(kinds) == 2:
+                yield from self.tables(v, f"{before}{key}.")
+
+    def test_every_table_of_a_trace(self):
+        document = json.loads(self.run_it("trace", "info", "x.trace", "--json"))
+        tables = list(self.tables(document))
+        self.assertLessEqual({"totals", "sched_latency", "sched_latency.buckets", "procs",
+                              "work_conservation.longest"}, {name for name, _, _ in tables})
+        for name, of, is_row in tables:
+            with self.subTest(name):
+                header, rows = self.rows("trace", "info", "x.trace", "--table", name)
+                if isinstance(of, list) and of and isinstance(of[0], list):
+                    self.assertEqual([[float(x) for x in row] for row in rows], of)
+                else:
+                    self.compare(header, rows, [of] if is_row else of)
+
     def test_a_query(self):
         sql = ("SELECT scenario, id, -1 AS minus, NULL AS no, 1.5 AS real, 'a,b' AS \"x,y\""
                " FROM runs ORDER BY id")

@@ -28,7 +28,7 @@ LIBRARY = [
 SELDOM = {
     "history/wasm-starvation": "30ms", "history/mutex-collapse": "30ms",
     "everyday/http-service": "30ms", "gc/stop-during-marking": "30ms",
-    "history/gomaxprocs-under-a-quota": "30ms", "history/load-balancer-under-a-quota": "26ms",
+    "history/gomaxprocs-under-a-quota": "30ms",
     "stress/syscalls": "30ms", "history/stops-take-turns": "30ms"}
 OWN = [
     {"name": "cpus", "procs": 4, "host": {"cpus": 2, "quota": 1.5, "period": "100ms"},
@@ -40,6 +40,10 @@ OWN = [
         {"span": "late", "since": "0", "do": [{"cpu": "1us"}]},
         {"print": "%d of %d", "args": [1, 2]},
         {"mark": "here", "value": 7}, {"mark": "there", "value": 8}, {"assert": 0}]},
+    *({"name": "an idle P found late", "procs": 12, "main": [  # on the way out of a system call
+        {"go": [{"loop": "forever", "do": [{"syscall": {"exp": time}, "kind": "short"},
+                                           {"cpu": {"exp": "3us"}}]}], "count": count},
+        {"sleep": "5ms"}]} for count, time in ((12, "60us"), (20, "100us"))),
     {"name": "said", "main": [{"assert": "1 == 2", "text": "said"}]},
     {"name": "panic", "main": [{"panic": 6}]},
     {"name": "others", "main": [{"panic": "seven"}]},

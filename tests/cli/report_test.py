@@ -82,6 +82,14 @@ class Report(Case):
         titles, rows = self.table(self.run_it("run", "few.json"), "latency")
         cells = re.split(r" {2,}", rows[0].strip())
         self.assertEqual([cells[titles.index(t)] for t in ("p99", "p99.9")], ["-", "-"])
+        points = ("p90", "p99", "p99.9")
+        for name in "service", "few":
+            found = json.loads(self.run_it("run", name + ".json", "--json", "--db", name + ".db"))
+            self.assertEqual([found["spans"]["request"][p] is not None for p in points],
+                             [of[name][k] != "" for k in ("p90_ns", "p99_ns", "p999_ns")])
+            row = json.loads(self.run_it("query", name + ".db", "SELECT p90_ns, p99_ns, p999_ns"
+                                         " FROM latencies WHERE kind = 'span'", "--json"))[0]
+            self.assertEqual([*row.values()], [found["spans"]["request"][p] for p in points])
 
     def test_throttling_is_what_the_kernel_calls_it(self):
         args = ("service.json", "--cpus", "4", "--quota", "0.5", "--period", "2ms")

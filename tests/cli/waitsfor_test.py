@@ -67,6 +67,14 @@ class Case(unittest.TestCase):
         for n in ("one", "two", "three", " -> a -> ", " -> b -> ", " -> c -> "):
             self.assertIn(n, circle)
 
+    def test_main_that_returned_could_do_nothing_more(self):
+        funcs = {"sends": [{"send": "jobs"}],
+                 "worker": [{"loop": "forever", "do": [{"recv": "jobs"}]}]}
+        lines, found = self.waits({"jobs": "chan"}, funcs, [
+            {"go": "worker"}, {"loop": 2, "do": [{"go": "sends"}]}, {"sleep": "1ms"}])
+        self.assertEqual(self.by(found, "jobs"), [])
+        self.assertIn("jobs (chan, open): nobody is left who could send", lines)
+
     def test_who_ended_with_a_lock_still_has_it(self):
         lines, found = self.waits({"mu": "mutex"}, {"f": [{"lock": "mu"}]},
                                   [{"go": "f"}, {"sleep": "1ms"}, {"lock": "mu"}])

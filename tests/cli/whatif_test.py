@@ -192,7 +192,41 @@ class Conclusions(Case):
         out = self.run_it("whatif", "service.json", "--procs", "2", "--period", "5ms", "--quota",
                           "500m,1,2,4,none", "--runs", "3")[0]
         self.assertRegex(out, r"Enough for p99 of request: quota [24]: ")
-        self.assertRegex(out, r"With 0\.5 CPUs it is [\d.]+ms ±[\d.]+%, throttled for ")
+        self.assertRegex(out, r"With 0\.5 CPUs it is [\d.]+ms ±[\d.]+%, \d+ per second,"
+                              r" throttled for ")
+
+    # Requests take turns at a P and pile up; those that ended by then are the short ones.
+    PILING = {"name": "piling", "why": "test", "procs": 2, "until": "100ms",
+              "host": {"cpus": 4, "quota": 2, "period": "10ms"},
+              "objects": {"conn": {"fd": {"every": {"exp": "1ms"}}}},
+              "funcs": {"handle": {"params": ["t"], "do": [{"span": "request", "since": "t", "do": [
+                  {"loop": 10, "do": [{"cpu": "100us"}, {"sleep": "100us"}]}]}]}},
+              "main": [{"loop": "forever", "do": [
+                  {"read": "conn", "into": "n", "time": "t"}, {"go": "handle", "args": ["t"]}]}]}
+
+    def test_who_only_answers_the_first_is_not_enough(self):
+        with open(self.path("piling.json"), "w", encoding="utf-8") as f:
+            json.dump(self.PILING, f)
+        args = ("whatif", "piling.json", "--runs", "3")
+        out = self.run_it(*args, "--quota", "200m,2", "--for", "p50")[0]
+        self.assertRegex(out, r"\d+ of request not ended, ")
+        self.assertRegex(out, r"Needed for p\d+ of request: quota 2: .* per second\.\n"
+                              r" +With 0\.2 CPUs it is .* per second, throttled for .*, \d+ not"
+                              r" ended\.")
+        rows = list(csv.DictReader(io.StringIO(self.run_it(*args, "--quota", "200m", "--csv")[0])))
+        self.assertGreater(float(rows[0]["open"]), float(rows[0]["count"]))
+        text = self.run_it("run", "piling.json", "--quota", "200m")[0]
+        self.assertRegex(text, r"\n  request: \d+ more began and have not ended, the oldest for ")
+        self.assertNotIn("have not ended", self.run_it("run", "piling.json")[0])
+
+    def test_a_promise_counts_those_that_have_not_ended(self):
+        with open(self.path("piling.json"), "w", encoding="utf-8") as f:
+            json.dump(self.PILING, f)
+        cell, = json.loads(self.run_it("whatif", "piling.json", "--runs", "3", "--json",
+                                       "--capacity", "request:p50<40ms")[0])["cells"]
+        self.assertLess(cell["holds"]["rate"], 4)  # 2 CPUs bear 2000 per second
+        self.assertGreater(cell["holds"]["per_second"], 1500)
+        self.assertEqual([cell[k]["piles_up"] for k in ("holds", "breaks")], [False, True])
 
     def test_the_load_that_a_promise_bears(self):
         args = ["whatif", "service.json", "--procs", "1,4", "--capacity", "request:p99<500us"]
@@ -415,6 +449,12 @@ class Outputs(Case):
         row = [line for line in out.split("\n") if line.startswith("    request ")][0].split()
         self.assertEqual(row[6], "-")  # p99.9 of 400
         self.assertNotEqual(row[5], "-")
+        args = ("service.json", "--procs", "4", "--runs", "1")
+        of = self.table(*args)["cells"][0]["series"]["request"]
+        self.assertEqual((of["p99"] is None, of["p99.9"]), (False, None))
+        row = next(csv.DictReader(io.StringIO(self.run_it("whatif", *args, "--csv")[0])))
+        self.assertEqual((row["p99_ns"] == "", row["p99.9_ns"], row["p99.9_half_ns"]),
+                         (False, "", ""))
 
 
 if __name__ == "__main__":

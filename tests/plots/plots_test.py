@@ -356,6 +356,18 @@ class Case(unittest.TestCase):
             self.run_it(["plot", "nothing.db", picture, "--out", "nothing.svg"])
             self.assertIn("</svg>", self.read("nothing.svg"))
 
+    def test_what_a_trace_does_not_tell_is_not_drawn_as_none(self):
+        program = {"procs": 2, "main": [{"go": [{"cpu": "30us"}], "count": 9}, {"sleep": "1ms"}]}
+        gp, _ = self.script("threads", "untold", program)
+        self.assertIn("title 'idle, sampled'", gp)
+        self.run_it(["run", "untold.json", "--gotrace", "untold.trace"])
+        for picture in "queues", "steals", "throttling", "threads":
+            self.run_it(["plot", "untold.trace", picture, "--out", "told.svg"])
+            gp = self.read("told.gp")
+            self.assertEqual("a Go trace does not tell this" in gp, picture != "threads")
+            self.assertNotIn("sampled'", gp)
+            self.assertIn("</svg>", self.read("told.svg"))
+
     def test_the_rare_slow_span_is_drawn(self):
         spans = [{"span": "often %d" % i, "do": [{"cpu": "1us"}]} for i in range(12)]
         self.record({"name": "rare", "why": "test", "procs": 2, "objects": {"wg": "waitgroup"},

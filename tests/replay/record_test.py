@@ -33,9 +33,22 @@ def release(go):
     return int(out.strip().split(".")[1]) if out.startswith("go1.") else 0
 
 
+def environment(folder):
+    return dict(os.environ, GOTOOLCHAIN="local", GOFLAGS="", CGO_ENABLED="0",
+                GOCACHE=os.environ.get("GOCACHE", os.path.join(folder, "cache")))
+
+
+def check_names(gmpsim, go, folder):
+    """A file is the same one however it is named."""
+    deep, trace = os.path.join(folder, "deep"), os.path.join(folder, "n.trace")
+    for name in "main.go", "./main.go", "../deep/main.go", os.path.join(deep, "main.go"):
+        code, _, err = run(gmpsim, "record", "--shallow", "--out", trace, "--", go, "run", name,
+                           cwd=deep, env=environment(folder))
+        assert code == 0, (name, err)
+
+
 def check(gmpsim, go, folder):
-    env = dict(os.environ, GOTOOLCHAIN="local", GOFLAGS="", CGO_ENABLED="0",
-               GOCACHE=os.environ.get("GOCACHE", os.path.join(folder, "cache")))
+    env = environment(folder)
     trace = os.path.join(folder, "t.trace")
     for more, deep in ((["--shallow"], False), ([], True)):
         code, _, err = run(gmpsim, "record", "--procs", "2", "--out", trace, *more, "--", go, "run",
@@ -62,6 +75,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(os.path.join(HERE, "deep"), os.path.join(folder, "deep"))
+        check_names(gmpsim, gos[0], folder)
         for go in gos:
             check(gmpsim, go, folder)
     return 0

@@ -274,7 +274,7 @@ TEST_CASE(Analysis, ASpanMayHaveBegunEarlierThanItsRecord)
     CHECK_EQ(a.span_stats[0].latency->max, 800);
     CHECK_EQ(a.span_stats[0].latency->count, 1);
     transitions_end(&t, 900 * NS);
-    CHECK_EQ(a.span_stats[0].open, 1);
+    CHECK_EQ(a.span_stats[0].open->count, 1);
     end();
 }
 

@@ -61,7 +61,7 @@ static void check_fan(const struct run_opts *o)
     CHECK_EQ(r.result.out_size, 5);
     CHECK(memcmp(r.result.out, "done\n", 5) == 0);
     CHECK_EQ(r.result.spans[0].latency->count, 3);
-    CHECK_EQ(r.result.spans[0].open, 0);
+    CHECK_EQ(r.result.spans[0].open->count, 0);
     CHECK_EQ(r.result.procs, 2);
     CHECK_LT(0, r.result.counters[COUNTER_switches]);
 }

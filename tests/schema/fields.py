@@ -187,6 +187,7 @@ p50: half are at most so long, ns
 p50_ns: half are at most so long
 p90: nine of ten are at most so long, ns
 p90_ns: nine of ten are at most so long
+piles_up: more come than are answered; the point is of those that were
 p99: 99 of 100 are at most so long, ns
 p99.9: 999 of 1000 are at most so long, ns
 p99_ns: 99 of 100 are at most so long
