@@ -202,11 +202,14 @@ static void add(const char **argv, int *n, const char *arg)
 static void build(struct rec_args *a, const char *program)
 {
     char overlay[PATH_LEN + 40], extra[PATH_LEN + 40];
+    const char *package = package_of(a), *slash = strrchr(package, '/');
     const char *argv[ARGS_MAX] = {NULL};
     int n = 0;
     bool test = strcmp(a->word, "test") == 0;
     snprintf(overlay, sizeof overlay, "-overlay=%s/overlay.json", a->dir);
-    snprintf(extra, sizeof extra, "%s/" OVERLAY_MAIN, a->main_dir);
+    /* go wants the folders of named files to be the same text */
+    snprintf(extra, sizeof extra, "%.*s" OVERLAY_MAIN,
+             slash != NULL ? (int)(slash + 1 - package) : 0, package);
     add(argv, &n, a->go);
     add(argv, &n, test ? "test" : "build");
     if (test)
@@ -226,7 +229,7 @@ static void build(struct rec_args *a, const char *program)
     }
     for (int i = a->package; i != 0 && i < a->rest; i++)
         add(argv, &n, a->argv[i]);
-    if (!test && ends_with(package_of(a), ".go"))
+    if (!test && ends_with(package, ".go"))
         add(argv, &n, extra);
     if (run_program(argv, -1, NULL) != 0)
         give_up(a, a->shallow ? "the program was not built"

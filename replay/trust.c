@@ -141,6 +141,8 @@ static void judge(const struct replay *rp, const struct agreement *base, const s
     bool one_p = t->raised && rp->rec->procs == 1;
     if (!base->finished)
         say(t, "the replay does not come to its end at the recorded settings", 0);
+    else if (!is->finished)
+        say(t, "the replay does not come to its end at these settings", 0);
     else if (abs(t->self) > SELF_WORTHLESS)
         say(t,
             "the replay is off by %d.%d %% at the recorded settings: record a deep trace (gmpsim "

@@ -272,6 +272,104 @@ TEST_CASE(Infer, DeepRoundsAreThoseOfTheTicker)
     CHECK(!R->objects[stop].looped);
 }
 
+/* ---- items ---- */
+
+static uint32_t item(uint32_t object, uint32_t g, bool sends)
+{
+    X_ROOM(R->items, R->nitems, R->items_room, 16);
+    R->items[R->nitems] = (struct rec_item){
+        .object = object, .g = g, .deed = R->gs[g].deeds++, .other = REC_NONE, .sends = sends};
+    operation(g, sends ? DEED_send : DEED_recv, 0, object);
+    return R->nitems++;
+}
+
+/* Two send jobs, one asks; who receives has taken them by a select of both channels, or not. */
+static uint32_t hub(bool selects, uint32_t *job, uint32_t *question)
+{
+    rec_new();
+    uint32_t jobs = rec_add_object(R, OBJ_CHAN, 1, 3, "jobs"),
+             asks = rec_add_object(R, OBJ_CHAN, 1, 3, "asks"),
+             a = rec_goroutine(REC_NONE, "main.a", -1, INT64_MAX),
+             b = rec_goroutine(REC_NONE, "main.b", -1, INT64_MAX),
+             g = rec_goroutine(REC_NONE, "main.hub", -1, INT64_MAX);
+    for (int i = 0; i < 4; i++)
+        (void)item(i == 2 ? asks : jobs, i % 2 == 0 ? a : b, true);
+    X_ROOM(R->cases, R->ncases, R->cases_room, 16);
+    R->cases[R->ncases++] = jobs;
+    X_ROOM(R->cases, R->ncases, R->cases_room, 16);
+    R->cases[R->ncases++] = asks;
+    for (int i = 0; i < 4; i++) {
+        uint32_t it = item(i == 2 ? asks : jobs, g, false);
+        R->items[it].ncases = selects ? 2 : 0;
+        *(i == 2 ? question : job) = it;
+    }
+    return g;
+}
+
+TEST_CASE(Infer, ASelectTakesTheItemsOfAllItsChannels)
+{
+    uint32_t job, question, g = hub(true, &job, &question);
+    pass(infer_items);
+    CHECK_EQ(found.count, 2);
+    CHECK_EQ(R->gs[g].deals, R->items[job].object);
+    CHECK(rec_is_dealt(R, &R->items[job]));
+    CHECK(rec_is_dealt(R, &R->items[question]));
+}
+
+TEST_CASE(Infer, WhatIsReceivedAloneGoesWithTheItemBefore)
+{
+    uint32_t job, question;
+    (void)hub(false, &job, &question);
+    pass(infer_items);
+    CHECK_EQ(found.count, 1);
+    CHECK(rec_is_dealt(R, &R->items[job]));
+    CHECK(!rec_is_dealt(R, &R->items[question]));
+}
+
+TEST_CASE(Infer, AChannelThatIsClosedIsNoneOfThem)
+{
+    uint32_t job, question;
+    (void)hub(true, &job, &question);
+    R->objects[R->items[question].object].closed = true; /* that one would be taken for ever */
+    pass(infer_items);
+    CHECK_EQ(found.count, 1);
+    CHECK(!rec_is_dealt(R, &R->items[question]));
+}
+
+/* A batch that goes out when it is old enough: the timer is set at its first item. */
+static uint32_t batches(bool set_at_each)
+{
+    rec_new();
+    uint32_t in = rec_add_object(R, OBJ_CHAN, 1, 3, "in"),
+             timer = rec_add_object(R, OBJ_CHAN, 1, 3, "timer"),
+             a = rec_goroutine(REC_NONE, "main.a", -1, INT64_MAX),
+             b = rec_goroutine(REC_NONE, "main.b", -1, INT64_MAX),
+             g = rec_goroutine(REC_NONE, "main.gather", -1, INT64_MAX);
+    R->objects[timer].timer = true;
+    for (int i = 0; i < 4; i++)
+        (void)item(in, i % 2 == 0 ? a : b, true);
+    for (int i = 0; i < 4; i++) {
+        (void)item(in, g, false);
+        if (i == 0 || set_at_each) {
+            operation(g, DEED_treset, 400, timer);
+            R->gs[g].deeds++;
+        }
+        if (i == 3)
+            (void)item(timer, g, false);
+    }
+    return g;
+}
+
+TEST_CASE(Infer, WhoWaitsForATimerOfAnotherItemGoesByWhatItHasSeen)
+{
+    uint32_t g = batches(false);
+    pass(infer_items);
+    CHECK_EQ(R->gs[g].deals, REC_NONE);
+    g = batches(true);
+    pass(infer_items);
+    CHECK_EQ(R->gs[g].deals, 0);
+}
+
 /* ---- sleeps ---- */
 
 /* n sleeps of a goroutine: of ns each, seen late by up to late_ns, or of random lengths. */

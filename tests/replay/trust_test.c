@@ -62,6 +62,17 @@ TEST_CASE(Trust, AReplayThatIsFarOffIsWorthless)
     CHECK(t.worthless);
 }
 
+TEST_CASE(Trust, AnAnswerThatHasNoEndIsWorthless)
+{
+    make(40, 100000, 2);
+    ask(4, true);
+    CHECK(!t.worthless);
+    is.finished = false;
+    ask(4, true);
+    CHECK(t.worthless);
+    CHECK(strstr(t.why, "at these settings") != NULL);
+}
+
 TEST_CASE(Trust, LongStretchesAtOnePHideLocks)
 {
     make(40, 2 * MS, 1);
