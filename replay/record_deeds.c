@@ -341,6 +341,7 @@ void rr_op(struct rr *b, uint32_t g, uint64_t address, const char *text, uint32_
         x->deed_object = object;
     }
     b->r->deep++;
+    b->r->asked += deed == DEED_procs && !b->closed;
     received(b, x);
     if (object != REC_NONE || kinds[deed] == 0)
         account(b, x, deed, object, number);

@@ -268,6 +268,7 @@ struct recording {
     size_t nbytes, bytes_room;
     uint32_t main_g; /* the goroutine that goes on when the window begins; REC_NONE: none */
     uint64_t deep;   /* so many deeds of a deep recording */
+    uint64_t asked;  /* how often the program asked how many Ps there are, up to the window's end */
     struct rec_sums sums;
     struct rec_gc gc;
     char notes[16][200]; /* what was odd about the trace */

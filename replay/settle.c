@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does the program come to its end? With a deep recording who meets whom is decided anew, and what a goroutine does then may not fit: a client waits for an answer
- * that the server gives to another, for what decides is in values that nobody recorded. Then
- * nothing goes with items any more (infer_items.c); channels that somebody is stuck at even so are
- * replayed as they were recorded (level 1), a few at a time; if that does not help, all of them,
- * and at last every deed and every connection. */
+/* Does the program come to its end? With a deep recording who meets whom is decided anew, and what
+ * a goroutine does then may not fit: a client waits for an answer that the server gives to another,
+ * for what decides is in values that nobody recorded. Then nothing goes with items any more
+ * (infer_items.c); channels that somebody is stuck at even so are replayed as they were recorded
+ * (level 1), a few at a time; if that does not help, all of them, and at last every deed and every
+ * connection. */
 #include <stdlib.h>
 
 #include "model/prog.h"

@@ -73,6 +73,24 @@ TEST_CASE(Trust, AnAnswerThatHasNoEndIsWorthless)
     CHECK(strstr(t.why, "at these settings") != NULL);
 }
 
+TEST_CASE(Trust, WhoAsksForThePsMayStartMoreGoroutines)
+{
+    make(40, 100000, 1);
+    R->deep = 10;
+    ask(2, true);
+    int range = t.range;
+    R->asked = 1;
+    ask(1, true); /* as many as were recorded */
+    CHECK_LT(t.range, range + 100);
+    ask(2, true); /* there were goroutines enough */
+    CHECK_EQ(t.range, range + 100);
+    CHECK(!t.worthless);
+    is.utilisation[1] = 500;
+    ask(2, true);
+    CHECK(t.worthless);
+    CHECK(strstr(t.why, "asks how many Ps") != NULL);
+}
+
 TEST_CASE(Trust, LongStretchesAtOnePHideLocks)
 {
     make(40, 2 * MS, 1);
