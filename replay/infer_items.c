@@ -91,16 +91,22 @@ static void look_at_channels(struct recording *r, struct channel *c)
     map_release(&roles);
 }
 
-/* The channel that each goroutine received from most often. */
+enum { SHARE = 8 };
+
+/* The channel that each goroutine received from most often, if that is one receive in SHARE: else it
+ * is one of many, as that of the answers in each of many rounds. */
 static void favourites(struct recording *r, const struct channel *c)
 {
     struct map often = {0};
-    uint32_t *most = x_alloc((r->ngs + 1) * sizeof *most);
-    memset(most, 0, (r->ngs + 1) * sizeof *most);
+    size_t size = (r->ngs + (size_t)1) * sizeof(uint32_t);
+    uint32_t *most = x_alloc(size), *receives = x_alloc(size);
+    memset(most, 0, size);
+    memset(receives, 0, size);
     for (uint32_t i = 0; i < r->nitems; i++) {
         const struct rec_item *it = &r->items[i];
         if (it->sends)
             continue;
+        receives[it->g]++;
         struct map_slot *s = map_put(&often, (uint64_t)it->object << 32 | it->g, 0);
         bool choice = (c[it->object].senders || c[it->object].receivers) &&
                       !r->objects[it->object].both;
@@ -109,8 +115,12 @@ static void favourites(struct recording *r, const struct channel *c)
             r->gs[it->g].deals = it->object;
         }
     }
+    for (uint32_t g = 0; g < r->ngs; g++)
+        if ((uint64_t)most[g] * SHARE < receives[g])
+            r->gs[g].deals = REC_NONE;
     map_release(&often);
     free(most);
+    free(receives);
 }
 
 /* Whose item says what to do, in a select beside the channel of which its goroutine plays the items.

@@ -174,6 +174,8 @@ struct rec_arm {
  * of g's tape, counted from 0. At most one of a goroutine, in the order of g. */
 struct rec_loop {
     uint32_t g, first, last, rounds;
+    bool sends;          /* to others, in the rounds: they go on waiting for that */
+    int64_t from, until; /* of its waits for the clock */
 };
 
 /* A send or a receive of a deep recording, in the order in which items go in and come out. */

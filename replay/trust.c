@@ -18,6 +18,7 @@ enum {
     TOKENS_RAISED = 100, /* a plain recording, more Ps */
     LEFT_OUT = 100,
     ASKED = 100,
+    CLOCK = 400,
     STRETCH_NS = 1000000,
     SELF_WORTHLESS = 200,
     HIDDEN_WORTHLESS = 500,
@@ -101,6 +102,19 @@ static int self_error(const struct recording *r, const struct agreement *base, i
     return without > 0 ? (int)((base->makespan[1] - without) * PERMILLE / without) : 0;
 }
 
+/* How often somebody asks others by the clock depends on how long all of it takes; the others wait
+ * as often as in the recording, which is right where nothing changes. */
+static int clock_of(const struct recording *r)
+{
+    int64_t most = 0;
+    for (uint32_t i = 0; i < r->nloops; i++) {
+        int64_t ns = r->loops[i].until - r->loops[i].from;
+        if (r->loops[i].sends && ns > most)
+            most = ns;
+    }
+    return r->length > 0 ? share((uint64_t)most, (uint64_t)r->length) : 0;
+}
+
 static void look_at(const struct replay *rp, const struct agreement *base,
                     const struct agreement *is, struct trust *t)
 {
@@ -113,6 +127,7 @@ static void look_at(const struct replay *rp, const struct agreement *base,
     t->early = share(is->early, is->tokens);
     t->quota = is->quota;
     t->asked = r->asked;
+    t->clock = is->makespan[1] != base->makespan[1] ? clock_of(r) : 0;
     t->gc = ps > 0 ? (int)(gc * PERMILLE / ps) : 0;
     int64_t threads = rp->side.thread_run_ns + rp->side.thread_wait_ns;
     t->os = threads > 0 ? (int)(rp->side.thread_wait_ns * PERMILLE / threads) : -1;
@@ -132,6 +147,7 @@ static void set_range(const struct replay *rp, struct trust *t)
         return;
     t->range += OTHER + (t->quota ? QUOTA : 0) + t->gc / 2 +
                 (t->outside > DRIVEN ? 0 : t->outside / 2) + t->locked;
+    t->range += t->clock * CLOCK / PERMILLE;
     if (procs_matter(rp, t))
         t->range += ASKED;
     if (t->raised && !deep)
@@ -210,6 +226,12 @@ static void notes(const struct replay *rp, struct trust *t)
              t->asked);
     if (t->quota)
         note(t, "a quota: where in its period the program begins is not known");
+    if (t->clock > 0 && t->other)
+        note(
+            t,
+            "for %d.%d %% of it somebody sends by the clock, and others wait for that: as often as "
+            "it was recorded",
+            t->clock / 10, t->clock % 10);
     if (t->outside > DRIVEN && t->other)
         note(t, "so the load is an open one: the makespan stays, look at waits and regions");
     if (t->gc > 20)

@@ -7,7 +7,7 @@
 
 #include "replay/replay.h"
 
-enum { TRUST_NOTES = 8 };
+enum { TRUST_NOTES = 10 };
 
 struct trust {
     /* Shares in permille. */
@@ -22,6 +22,7 @@ struct trust {
     int gc;         /* of the Ps' time: the collector's, which is not replayed */
     int os;         /* of the threads' time: ready, without a CPU; -1: nobody knows */
     int32_t procs;  /* that are asked about */
+    int clock;      /* of the window: rounds by the clock that others wait for */
     bool other;     /* settings are not the recorded ones */
     bool quota;     /* asked about: what is left of a period when the program begins is not known */
     bool raised;    /* ... there are more Ps */

@@ -272,6 +272,31 @@ TEST_CASE(Infer, DeepRoundsAreThoseOfTheTicker)
     CHECK(!R->objects[stop].looped);
 }
 
+/* time.After: each select has a timer of its own. */
+TEST_CASE(Infer, ASelectWithANewTimerEachTimeIsKnownByItsPlace)
+{
+    for (int moves = 0; moves < 2; moves++) {
+        rec_new();
+        uint32_t stop = rec_add_object(R, OBJ_CHAN, 0, 3, "stop"),
+                 g = rec_goroutine(REC_NONE, "main.sum", -1, INT64_MAX);
+        for (uint32_t i = 0; i < 4; i++) {
+            uint32_t timer = rec_add_object(R, OBJ_CHAN, 1, 3, "t");
+            R->objects[timer].timer = true;
+            operation(g, DEED_timer, 2 * MS, timer);
+            rec_put(R, g, REC_SITE, moves != 0 ? i : 0, 0);
+            deep_select(g, timer, stop, i == 3);
+            operation(g, DEED_send, 0, stop);
+        }
+        pass(infer_ticks);
+        CHECK_EQ(R->nloops, moves != 0 ? 0 : 1); /* four places: none of them again and again */
+        if (moves != 0)
+            continue;
+        CHECK_EQ(R->loops[0].rounds, 3);
+        CHECK_EQ(R->loops[0].first, 2);
+        CHECK(R->loops[0].sends);
+    }
+}
+
 /* ---- items ---- */
 
 static uint32_t item(uint32_t object, uint32_t g, bool sends)
@@ -334,6 +359,17 @@ TEST_CASE(Infer, AChannelThatIsClosedIsNoneOfThem)
     pass(infer_items);
     CHECK_EQ(found.count, 1);
     CHECK(!rec_is_dealt(R, &R->items[question]));
+}
+
+TEST_CASE(Infer, OneChannelOfManyIsNotWhatAGoroutineLivesBy)
+{
+    for (uint32_t others = 4; others <= 40; others *= 10) {
+        uint32_t job, question, g = hub(false, &job, &question);
+        for (uint32_t i = 0; i < others; i++)
+            (void)item(rec_add_object(R, OBJ_CHAN, 1, 3, "answer"), g, false);
+        pass(infer_items);
+        CHECK_EQ(rec_is_dealt(R, &R->items[job]), others == 4);
+    }
 }
 
 /* A batch that goes out when it is old enough: the timer is set at its first item. */

@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "rec.h"
 #include "replay/trust.h"
+#include "sim/base/alloc.h"
 
 enum { MS = 1000000 };
 
@@ -89,6 +90,24 @@ TEST_CASE(Trust, WhoAsksForThePsMayStartMoreGoroutines)
     ask(2, true);
     CHECK(t.worthless);
     CHECK(strstr(t.why, "asks how many Ps") != NULL);
+}
+
+TEST_CASE(Trust, WhoIsAskedByTheClockWaitsAsOftenAsRecorded)
+{
+    make(40, 100000, 2); /* 4 ms */
+    ask(4, true);
+    int range = t.range;
+    X_ROOM(R->loops, R->nloops, R->loops_room, 4);
+    R->loops[R->nloops++] = (struct rec_loop){.rounds = 2, .from = MS, .until = 3 * MS};
+    ask(4, true);
+    CHECK_EQ(t.range, range); /* nobody waits for it */
+    R->loops[0].sends = true;
+    ask(4, true); /* nothing changes */
+    CHECK_EQ(t.range, range);
+    is.makespan[1] = 60 * MS;
+    ask(4, true);
+    CHECK_EQ(t.clock, 500);
+    CHECK_EQ(t.range, range + 200);
 }
 
 TEST_CASE(Trust, LongStretchesAtOnePHideLocks)
