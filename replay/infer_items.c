@@ -8,10 +8,11 @@
  * from which it received most often, if twice or more; what it did from one receive to the next is
  * the first one's. The last one's stays with the goroutine, for it is also what came after the
  * loop. A select that receives from that channel is one over all its channels of which an item says
- * what to do, and what it receives is played, whichever it is. A channel is dealt if there is a choice (more than one sender or receiver), if whoever
- * receives from it does not send to it as well (that is a semaphore), and if what is done with an
- * item gives back the locks that it takes, and waits for no timer that was set at another item:
- * such a receiver goes by what it has seen so far. */
+ * what to do, and what it receives is played, whichever it is. A channel is dealt if there is a
+ * choice (more than one sender or receiver), if whoever receives from it does not send to it as
+ * well (that is a semaphore), and if what is done with an item gives back the locks that it takes,
+ * and waits for no timer that was set at another item: such a receiver goes by what it has seen so
+ * far. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,8 +94,8 @@ static void look_at_channels(struct recording *r, struct channel *c)
 
 enum { SHARE = 8 };
 
-/* The channel that each goroutine received from most often, if that is one receive in SHARE: else it
- * is one of many, as that of the answers in each of many rounds. */
+/* The channel that each goroutine received from most often, if that is one receive in SHARE: else
+ * it is one of many, as that of the answers in each of many rounds. */
 static void favourites(struct recording *r, const struct channel *c)
 {
     struct map often = {0};
@@ -123,8 +124,7 @@ static void favourites(struct recording *r, const struct channel *c)
     free(receives);
 }
 
-/* Whose item says what to do, in a select beside the channel of which its goroutine plays the items.
- */
+/* Does its item say what to do, in a select beside the channel whose items its goroutine plays? */
 static bool says_what_to_do(const struct recording *r, const struct rec_item *it)
 {
     const struct rec_object *o = &r->objects[it->object];
@@ -144,7 +144,7 @@ bool rec_is_dealt(const struct recording *r, const struct rec_item *it)
     return it->object == deals || says_what_to_do(r, it);
 }
 
-/* What goroutine g received with each of its deeds: (object + 1) * 2, and 1 if dealt; 0: nothing. */
+/* What goroutine g received with each of its deeds: (object + 1) * 2, + 1 if dealt; 0: nothing. */
 static void receives_of(const struct recording *r, uint32_t **of)
 {
     for (uint32_t g = 0; g < r->ngs; g++) {

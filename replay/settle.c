@@ -15,8 +15,8 @@ enum { ROUNDS = 13 };
 /* A replay takes about as long as the recording; many times as long is for ever. */
 enum { PATIENCE = 4, SECONDS = 2000000000 };
 
-/* Does it end at so many Ps? If not, stuck counts the channels that somebody waits at; with mark they
- * become tokens. */
+/* Does it end at so many Ps? If not, stuck counts the channels that somebody waits at; with mark
+ * they become tokens. */
 static bool ends_at(struct failure *f, struct replay *rp, int32_t procs, bool mark, uint32_t *stuck)
 {
     static struct run r;

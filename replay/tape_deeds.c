@@ -2,8 +2,9 @@
 /* What a deep recording says, as instructions. A deed that may wait is put down when the next
  * entry is known: of a wait that nobody of the program ended (a timer of before the window) it is
  * left out, and the wait is replayed at its time. A select is the case that it took, for what the
- * program did afterwards depends on it, unless that goes with the item (infer_items.c). What did not wait (TryLock, a select with a default) and
- * succeeded is the deed that waits: items and locks are as many as were recorded. */
+ * program did afterwards depends on it, unless that goes with the item (infer_items.c). What did
+ * not wait (TryLock, a select with a default) and succeeded is the deed that waits: items and locks
+ * are as many as were recorded. */
 #include <string.h>
 
 #include "replay/tape_int.h"

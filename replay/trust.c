@@ -150,8 +150,8 @@ static void set_range(const struct replay *rp, struct trust *t)
     t->range += t->clock * CLOCK / PERMILLE;
     if (procs_matter(rp, t))
         t->range += ASKED;
-    if (t->raised && !deep)
-        t->range += TOKENS_RAISED + t->order / 10;
+    if (t->raised)
+        t->range += (deep ? 0 : TOKENS_RAISED) + t->order / 10;
     if (rp->left_out > 0)
         t->range += LEFT_OUT;
 }

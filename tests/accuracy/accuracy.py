@@ -189,6 +189,8 @@ class Bench:
         for go in self.gos:
             release = self.release(go)
             for program in self.programs:
+                if "crowd %s %s %d" % (release, program, CROWD[0]) not in self.known:
+                    continue
                 truth = {n: statistics.median(self.known["crowd %s %s %d" % (
                     release, program, n)]) for n in CROWD}
                 for level in LEVELS:
@@ -444,6 +446,7 @@ def write(page, cells, bench):
         text = f.read()
     unseen = [c for c in cells if c["program"] in UNSEEN]
     cells = [c for c in cells if c["program"] not in UNSEEN]
+    crowd = bench.crowd()
     with open(page, "w", encoding="utf-8") as f:
         f.write(text % {
             "programs": len({c["program"] for c in cells}), "gos": ", ".join(gos),
@@ -457,7 +460,9 @@ def write(page, cells, bench):
             "afterwards": ", ".join(AFTERWARDS),
             "plain": table(cells, "plain", gos), "deep": table(cells, "deep", gos),
             "missed": missed(cells), "costs": bench.costs(), "tails": tails(cells),
-            "crowded": crowded(bench.crowd(), gos), "releases": other_releases(bench.releases()),
+            "crowded": crowded(crowd, gos),
+            "gos_crowd": " / ".join(sorted({c["go"] for c in crowd})),
+            "releases": other_releases(bench.releases()),
             "crowd_runs": bench.runs_of("crowd"), "cost_runs": bench.runs_of("cost"),
             "quota": quota_rows(bench.quota()), "cpus": QUOTA, "period": PERIOD_US // 1000,
             "gos_cost": " / ".join(bench.release(go) for go in bench.gos)})

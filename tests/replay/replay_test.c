@@ -131,8 +131,8 @@ TEST_CASE(Replay, LostTicksAreNotMadeUpFor)
 }
 
 /* Twelve in a ring, each at a select of its mail, of one who asks by the clock, and of the end;
- * recorded deep at one P. What comes first is taken first: in the recorded order, they wait for each
- * other for a fifth of the time and more. */
+ * recorded deep at one P. What comes first is taken first: in the recorded order, they wait for
+ * each other for a fifth of the time and more. */
 TEST_CASE(Replay, ASelectTakesWhatComes)
 {
     struct replay_opts o = {.window = "measured", .event_ns = -1, .wake_ns = -1};

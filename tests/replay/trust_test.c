@@ -143,6 +143,18 @@ TEST_CASE(Trust, IdlePsInTheRecordedOrderAreTheOrders)
     CHECK(!t.worthless);
 }
 
+/* A Cond of a deep recording: its waits are for the recorded signals. */
+TEST_CASE(Trust, TheRecordedOrderWidensADeepAnswerToo)
+{
+    make(40, 100000, 2);
+    R->deep = 10;
+    ask(2, true);
+    int range = t.range;
+    ask(4, true);
+    CHECK_EQ(t.order, 1000);
+    CHECK_EQ(t.range, range + 100);
+}
+
 TEST_CASE(Trust, WhatComesFromOutsideIsCounted)
 {
     make(10, 100000, 2);
