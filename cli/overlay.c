@@ -211,6 +211,12 @@ static const char in_runtime[] =
     "func gmpsimChan(c *hchan, op byte) {\n\tif !traceEnabled() {\n\t\treturn\n\t}\n"
     "\tif c == nil {\n\t\tgmpsimLogN(0, op, 0)\n\t\treturn\n\t}\n"
     "\tgmpsimLogN(uintptr(unsafe.Pointer(c)), op, int64(c.dataqsiz))\n}\n\n"
+    /* sync.Pool asks, too, and does nothing by it. */
+    "func gmpsimProcs(n int) {\n\tif n > 0 || !traceEnabled() {\n\t\treturn\n\t}\n"
+    "\tvar pcs [1]uintptr\n\tcallers(2, pcs[:])\n"
+    "\tif f := findfunc(pcs[0]); f.valid() {\n\t\tname := funcname(f)\n"
+    "\t\tif len(name) > 5 && name[:5] == \"sync.\" {\n\t\t\treturn\n\t\t}\n\t}\n"
+    "\tgmpsimLogN(0, 'P', 0)\n}\n\n"
     "func gmpsimSelect(cas0 *scase, nsends, nrecvs int, block bool) {\n"
     "\tif !traceEnabled() {\n\t\treturn\n\t}\n"
     "\tn := nsends + nrecvs\n\tgmpsimLogN(0, 'Q', int64(n))\n"

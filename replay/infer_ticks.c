@@ -6,6 +6,8 @@
  * while the goroutine itself goes on to the wait that ended them: for the other case of the select,
  * or for ever. What others wait for in the rounds, they go on waiting for.
  *
+ * A select with a new timer each time (time.After) is known by its place, one of a ticker by that.
+ *
  * Only the last rounds of a goroutine: where more follow, what came between is as much a part of
  * them as the clock is. And two of them at least: one is a timeout. */
 #include <stdio.h>
@@ -16,12 +18,15 @@
 
 enum { ROUNDS_MIN = 2, CASES_MAX = 64 };
 #define BY_OBJECT (UINT64_C(1) << 32) /* a key is a ticker's object, else a site */
+#define BY_SELECT (UINT64_C(1) << 33) /* ... or a select that has a new timer each time */
 #define NO_KEY    UINT64_MAX
 
 struct scan {
     struct recording *r;
     uint32_t g, at; /* the entry */
     uint32_t op_at; /* the select or the sleep that the next wait belongs to */
+    uint64_t site;  /* of the deeds */
+    uint64_t made;  /* the timer that was made last, object + 1 */
     uint32_t cases[CASES_MAX];
     uint32_t ncases;
     struct rec_loop loop; /* the rounds so far, and what ended them */
@@ -56,9 +61,12 @@ static void selected(struct scan *s, int64_t chosen)
     if (object == REC_NONE)
         return;
     if (s->r->objects[object].timer) {
-        round_of(s, BY_OBJECT | object, s->op_at);
+        bool is_new = object + UINT64_C(1) == s->made;
+        round_of(s, is_new ? BY_SELECT | s->site : BY_OBJECT | object, s->op_at);
+        s->made = 0;
         return;
     }
+    ends(s, BY_SELECT | s->site, s->op_at);
     for (uint32_t i = 0; i < s->ncases && i < CASES_MAX; i++)
         if (s->cases[i] != REC_NONE)
             ends(s, BY_OBJECT | s->cases[i], s->op_at);
@@ -73,6 +81,7 @@ static void look_at_deed(struct scan *s, const struct rec_entry *e)
         s->op_at = s->at;
         break;
     case DEED_sleep: s->op_at = s->at; break;
+    case DEED_timer: s->made = e->b; break;
     case DEED_selsend:
     case DEED_selrecv:
         if (s->ncases < CASES_MAX)
@@ -92,6 +101,8 @@ static void never(struct scan *s, const struct rec_wait *w)
 {
     bool deep = w->level == 3;
     ends(s, w->site, deep ? s->op_at : s->at);
+    if (deep && w->reason == REASON_Select)
+        ends(s, BY_SELECT | s->site, s->op_at);
     for (uint32_t i = 0; deep && w->reason == REASON_Select && i < s->ncases && i < CASES_MAX; i++)
         if (s->cases[i] != REC_NONE)
             ends(s, BY_OBJECT | s->cases[i], s->op_at);
@@ -111,6 +122,31 @@ static void wait(struct scan *s, const struct rec_wait *w)
 
 /* ---- the pass ---- */
 
+static bool sends(const struct recording *r, const struct rec_entry *e)
+{
+    enum rec_deed deed = (enum rec_deed)(e->a & 0xff);
+    if (e->what == REC_DEED)
+        return deed == DEED_send || deed == DEED_signal || deed == DEED_broadcast;
+    return e->what == REC_POST && r->sites[r->waits[e->a].by_site].leaf == LEAF_CHANSEND;
+}
+
+static void look_at_rounds(const struct recording *r, struct rec_loop *l)
+{
+    struct rec_reader rd;
+    struct rec_entry e;
+    rec_rewind(&rd, r, l->g);
+    for (uint32_t at = 0; at < l->last && rec_next(&rd, &e); at++) {
+        if (at < l->first)
+            continue;
+        l->sends |= sends(r, &e);
+        if (e.what != REC_WAIT || r->waits[e.a].woken == INT64_MAX)
+            continue;
+        if (l->until == 0)
+            l->from = r->waits[e.a].from;
+        l->until = r->waits[e.a].woken;
+    }
+}
+
 static void scan(struct recording *r, uint32_t g, struct infer_found *f)
 {
     struct scan s = {.r = r, .g = g, .key = NO_KEY};
@@ -118,7 +154,9 @@ static void scan(struct recording *r, uint32_t g, struct infer_found *f)
     struct rec_entry e;
     rec_rewind(&rd, r, g);
     for (; rec_next(&rd, &e); s.at++) {
-        if (e.what == REC_DEED)
+        if (e.what == REC_SITE)
+            s.site = e.a;
+        else if (e.what == REC_DEED)
             look_at_deed(&s, &e);
         else if (e.what == REC_WAIT)
             wait(&s, &r->waits[e.a]);
@@ -129,6 +167,7 @@ static void scan(struct recording *r, uint32_t g, struct infer_found *f)
     if (!s.over)
         return;
     f->count++;
+    look_at_rounds(r, &s.loop);
     X_ROOM(r->loops, r->nloops, r->loops_room, 16);
     r->loops[r->nloops++] = s.loop;
     if ((s.key & BY_OBJECT) != 0)

@@ -235,6 +235,23 @@ static void item(struct rr *b, uint32_t g, uint32_t object, bool sends)
         b->gs[g].item = r->nitems;
 }
 
+/* The channels that the select of the item that g has just received could have received from. */
+static void could_receive(struct rr *b, uint32_t g)
+{
+    struct recording *r = b->r;
+    const struct rr_g *x = &b->gs[g];
+    if (x->item == 0)
+        return;
+    struct rec_item *it = &r->items[x->item - 1];
+    it->cases = r->ncases;
+    for (int i = 0; i < x->ncases; i++)
+        if (x->cases[i] != 0 && (x->cases[i] & 1) == 0) {
+            X_ROOM(r->cases, r->ncases, r->cases_room, 64);
+            r->cases[r->ncases++] = (x->cases[i] >> 1) - 1;
+            it->ncases++;
+        }
+}
+
 static void items(struct rr *b, uint32_t g, enum rec_deed deed, uint32_t object, uint64_t number)
 {
     struct rr_g *x = &b->gs[g];
@@ -244,8 +261,10 @@ static void items(struct rr *b, uint32_t g, enum rec_deed deed, uint32_t object,
         item(b, g, object, true);
     else if (deed == DEED_recv || deed == DEED_tryrecv)
         item(b, g, object, false);
-    else if (deed == DEED_selected && chosen >= 0 && chosen < x->ncases && x->cases[chosen] != 0)
+    else if (deed == DEED_selected && chosen >= 0 && chosen < x->ncases && x->cases[chosen] != 0) {
         item(b, g, (x->cases[chosen] >> 1) - 1, (x->cases[chosen] & 1) != 0);
+        could_receive(b, g);
+    }
 }
 
 static void io(struct rr *b, uint32_t g, enum rec_deed deed, uint32_t object, uint64_t bytes)
@@ -322,6 +341,7 @@ void rr_op(struct rr *b, uint32_t g, uint64_t address, const char *text, uint32_
         x->deed_object = object;
     }
     b->r->deep++;
+    b->r->asked += deed == DEED_procs && !b->closed;
     received(b, x);
     if (object != REC_NONE || kinds[deed] == 0)
         account(b, x, deed, object, number);

@@ -146,6 +146,7 @@ void recording_free(struct recording *r)
     free(r->afters);
     free(r->ios);
     free(r->items);
+    free(r->cases);
     free(r->regions);
     free(r->runq_wait);
     free(r->switches.ns);

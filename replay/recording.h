@@ -145,6 +145,7 @@ struct rec_object {
     bool closed;      /* a channel that was closed in the window */
     bool sent;        /* ... somebody sent: it was open when the window began */
     bool dealt;       /* ... what is done with an item goes with the item (infer_items.c) */
+    bool both;        /* ... one goroutine sends to it and receives from it */
     /* Deep: what comes and goes, in the recorded order, and the least it ever was: items, holders,
      * members; readers. Below 0: so much was there when the window opened. */
     int32_t sum[2], low[2];
@@ -173,6 +174,8 @@ struct rec_arm {
  * of g's tape, counted from 0. At most one of a goroutine, in the order of g. */
 struct rec_loop {
     uint32_t g, first, last, rounds;
+    bool sends;          /* to others, in the rounds: they go on waiting for that */
+    int64_t from, until; /* of its waits for the clock */
 };
 
 /* A send or a receive of a deep recording, in the order in which items go in and come out. */
@@ -181,6 +184,8 @@ struct rec_item {
     uint32_t deed;  /* number of the deed on g's tape */
     uint32_t other; /* the receive of a send, the send of a receive; REC_NONE */
     int64_t at;     /* of a receive that waited: when it was woken */
+    uint32_t cases; /* of a select: the first of its channels in the recording's cases */
+    uint8_t ncases; /* ... so many it receives from; 0: no select */
     bool sends;
 };
 
@@ -242,6 +247,8 @@ struct recording {
     uint32_t narms, arms_room;
     struct rec_item *items;
     uint32_t nitems, items_room;
+    uint32_t *cases; /* channels that selects receive from */
+    uint32_t ncases, cases_room;
     struct rec_loop *loops;
     uint32_t nloops, loops_room;
     struct rec_io *ios;
@@ -263,6 +270,7 @@ struct recording {
     size_t nbytes, bytes_room;
     uint32_t main_g; /* the goroutine that goes on when the window begins; REC_NONE: none */
     uint64_t deep;   /* so many deeds of a deep recording */
+    uint64_t asked;  /* how often the program asked how many Ps there are, up to the window's end */
     struct rec_sums sums;
     struct rec_gc gc;
     char notes[16][200]; /* what was odd about the trace */
@@ -305,6 +313,8 @@ const char *rec_site_text(const struct recording *r, uint32_t site);
 int rec_lock_change(enum rec_deed deed);
 /* Says more of a deed that has begun: its event has no stack. */
 bool rec_is_bare(enum rec_deed deed);
+/* Does what its goroutine does next go with this item (infer_items.c)? */
+bool rec_is_dealt(const struct recording *r, const struct rec_item *it);
 /* Is the mutex of this Cond known? Else nobody has ever waited on it. */
 bool rec_has_mutex(const struct recording *r, const struct rec_object *cond);
 

@@ -1,47 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does the program come to its end at the recorded settings? With a deep recording who meets
- * whom is decided anew, and what a goroutine does then may not fit: a client waits for an answer
- * that the server gives to another, for what decides is in values that nobody recorded. Then
- * channels that somebody is stuck at are replayed as they were recorded (level 1), a few at a
- * time; if that does not help, all of them, and at last every deed and every connection. */
+/* Does the program come to its end? With a deep recording who meets whom is decided anew, and what
+ * a goroutine does then may not fit: a client waits for an answer that the server gives to another,
+ * for what decides is in values that nobody recorded. Then nothing goes with items any more
+ * (infer_items.c); channels that somebody is stuck at even so are replayed as they were recorded
+ * (level 1), a few at a time; if that does not help, all of them, and at last every deed and every
+ * connection. */
 #include <stdlib.h>
 
 #include "model/prog.h"
 #include "replay/replay.h"
 #include "run/run.h"
 
-enum { ROUNDS = 12 };
+enum { ROUNDS = 13 };
 /* A replay takes about as long as the recording; many times as long is for ever. */
-enum { PATIENCE = 4 };
+enum { PATIENCE = 4, SECONDS = 2000000000 };
 
-struct tried {
-    bool finished;
-    uint32_t stuck; /* channels that are tokens now and were not */
-};
-
-static struct tried try_it(struct failure *f, struct replay *rp)
+/* Does it end at so many Ps? If not, stuck counts the channels that somebody waits at; with mark
+ * they become tokens. */
+static bool ends_at(struct failure *f, struct replay *rp, int32_t procs, bool mark, uint32_t *stuck)
 {
     static struct run r;
     struct run_opts o;
-    struct tried t = {0};
+    struct recording *rec = rp->rec;
     if (!run_opts_of(f, rp->scenario, 0, &o))
-        return (struct tried){.finished = true};
-    o.until_ns = rp->rec->length * PATIENCE + INT64_C(2000000000);
+        return true;
+    o.procs = procs;
+    o.until_ns = rec->length * PATIENCE * (rec->procs > procs ? rec->procs : 1) + SECONDS;
     o.costs = &rp->costs;
     if (!run_all(f, &r, &o))
-        return (struct tried){.finished = true};
-    t.finished = r.result.end == END_STOPPED || r.result.end == END_LIMIT;
+        return true;
+    bool ends = r.result.end == END_STOPPED || r.result.end == END_LIMIT;
     if (r.result.end == END_LIMIT)
         fail(f, E_LIMIT, "%s", r.result.text);
-    for (size_t i = 0; !t.finished && i < r.result.ngs; i++) {
+    for (size_t i = 0; mark && !ends && i < r.result.ngs; i++) {
         int64_t c = r.result.gs[i].channel;
-        if (c < 0 || c >= rp->rec->nobjects || rp->rec->objects[c].tokens)
+        if (c < 0 || c >= rec->nobjects || rec->objects[c].tokens)
             continue;
-        rp->rec->objects[c].tokens = true;
-        t.stuck++;
+        rec->objects[c].tokens = true;
+        (*stuck)++;
     }
     run_free(&r);
-    return t;
+    return ends;
+}
+
+/* At the recorded settings, at one P, where order differs most, and at more. */
+static bool ends(struct failure *f, struct replay *rp, bool mark, uint32_t *stuck)
+{
+    int32_t was = rp->rec->procs > 0 ? rp->rec->procs : 1;
+    *stuck = 0;
+    return ends_at(f, rp, was, mark, stuck) && (was == 1 || ends_at(f, rp, 1, mark, stuck)) &&
+           ends_at(f, rp, was * 2, mark, stuck);
 }
 
 static uint32_t all_of(struct recording *r, uint8_t kind)
@@ -55,13 +63,23 @@ static uint32_t all_of(struct recording *r, uint8_t kind)
     return n;
 }
 
-/* Channels that are replayed as recorded do not deal items: what was done with one stays with the
- * goroutine that received it. */
-static void keep_items(struct recording *r)
+static void forget_items(struct recording *r)
 {
     for (uint32_t g = 0; g < r->ngs; g++)
-        if (r->gs[g].deals != REC_NONE && r->objects[r->gs[g].deals].tokens)
-            r->gs[g].deals = REC_NONE;
+        r->gs[g].deals = REC_NONE;
+}
+
+/* More is replayed as it was recorded; gives of how many objects. */
+static uint32_t leave_out(struct replay *rp, uint32_t stuck, int round)
+{
+    uint32_t more = stuck;
+    if (more == 0 || round == ROUNDS - 3)
+        more += all_of(rp->rec, OBJ_CHAN);
+    if (more == 0 || round == ROUNDS - 2) {
+        rp->tape.no_deep = true;
+        more += all_of(rp->rec, OBJ_FD);
+    }
+    return more;
 }
 
 void replay_settle(struct failure *f, struct replay *rp)
@@ -69,18 +87,13 @@ void replay_settle(struct failure *f, struct replay *rp)
     if (!rp->rec->deep)
         return;
     for (int round = 0; round < ROUNDS; round++) {
-        struct tried t = try_it(f, rp);
-        if (t.finished)
+        uint32_t stuck;
+        if (ends(f, rp, /*mark=*/round > 0, &stuck))
             return;
-        uint32_t more = t.stuck;
-        if (more == 0 || round == ROUNDS - 3)
-            more += all_of(rp->rec, OBJ_CHAN);
-        if (more == 0 || round == ROUNDS - 2) {
-            rp->tape.no_deep = true;
-            more += all_of(rp->rec, OBJ_FD);
-        }
-        rp->left_out += more;
-        keep_items(rp->rec);
+        if (round == 0)
+            forget_items(rp->rec);
+        else
+            rp->left_out += leave_out(rp, stuck, round);
         replay_make(rp);
     }
 }

@@ -684,6 +684,20 @@ static void make_tapes(struct tp *t, struct program *p, struct pool *pool)
     p->ntapes = n;
 }
 
+static void make_selects(const struct tp *t, struct program *p, struct pool *pool)
+{
+    struct select_table *selects = pool_alloc(pool, ((size_t)t->nselects + 1) * sizeof *selects);
+    struct select_case *cases = pool_alloc(pool, ((size_t)t->ncases_all + 1) * sizeof *cases);
+    if (t->nselects > 0) {
+        memcpy(selects, t->selects, t->nselects * sizeof *selects);
+        memcpy(cases, t->select_cases, t->ncases_all * sizeof *cases);
+    }
+    p->selects = selects;
+    p->nselects = t->nselects;
+    p->cases = cases;
+    p->ncases = t->ncases_all;
+}
+
 static void release(struct tp *t)
 {
     free(t->own.bytes);
@@ -725,6 +739,7 @@ const struct program *tape_program(const struct recording *r, const struct tape_
     p->nspans = r->nregions + 1;
     make_sites(r, p, pool);
     make_objects(&t, p, pool);
+    make_selects(&t, p, pool);
     make_code(&t, p, pool);
     release(&t);
     return p;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a deep recording says, as instructions. A deed that may wait is put down when the next
  * entry is known: of a wait that nobody of the program ended (a timer of before the window) it is
- * left out, and the wait is replayed at its time. A select is the case that it took: what the
- * program did afterwards depends on it. What did not wait (TryLock, a select with a default) and
- * succeeded is the deed that waits: items and locks are as many as were recorded. */
+ * left out, and the wait is replayed at its time. A select is the case that it took, for what the
+ * program did afterwards depends on it, unless that goes with the item (infer_items.c). What did
+ * not wait (TryLock, a select with a default) and succeeded is the deed that waits: items and locks
+ * are as many as were recorded. */
 #include <string.h>
 
 #include "replay/tape_int.h"
@@ -14,7 +15,11 @@ static void receive(struct tp *t, uint32_t object)
         tape_emit(t, OP_RECV, NOREG, NOREG, 0, (int32_t)object, 0);
         return;
     }
-    tape_emit(t, OP_RECV, TAPE_VALUE, NOREG, 0, (int32_t)object, 0);
+    int32_t select = tape_item_select(t);
+    if (select >= 0)
+        tape_emit(t, OP_SELECT, NOREG, NOREG, 0, select, 0);
+    else
+        tape_emit(t, OP_RECV, TAPE_VALUE, NOREG, 0, (int32_t)object, 0);
     tape_emit(t, OP_TAPECALL, TAPE_VALUE, 0, 0, 0, 0);
     tape_item_begin(t);
 }

@@ -8,6 +8,7 @@
 #include "replay/numbers.h"
 #include "replay/reason.h"
 #include "replay/tape.h"
+#include "sim/base/map.h"
 
 /* enum trace_state, as rec_g.at_start has it */
 enum { STATE_RUNNABLE = 2, STATE_RUNNING = 3, STATE_WAITING = 4 };
@@ -41,13 +42,17 @@ struct tp {
     uint32_t at;                   /* the entry of its tape */
     uint32_t *item_at, *item_next; /* sends and receives of a goroutine, in order */
     uint32_t *item_tape;           /* of a receive: what is done with the item; 0: nothing */
-    uint32_t deed;                 /* number of the next deed of the goroutine */
-    uint32_t *io_at, *io_next;     /* reads of a goroutine that take something at once, in order */
-    uint32_t io_post;              /* the connection that the next call writes to, REC_NONE */
-    uint32_t item;                 /* the one that the deed is about, REC_NONE */
-    uint32_t relock;               /* mutex that a Cond gave back, REC_NONE */
-    uint32_t root;                 /* goroutine, REC_NONE: our own */
-    uint32_t all, there;           /* wait groups of our own */
+    struct select_table *selects;  /* of items that come from one of several channels */
+    struct select_case *select_cases;
+    uint32_t nselects, selects_room, ncases_all, select_cases_room;
+    struct map select_of;      /* cases -> select + 1 */
+    uint32_t deed;             /* number of the next deed of the goroutine */
+    uint32_t *io_at, *io_next; /* reads of a goroutine that take something at once, in order */
+    uint32_t io_post;          /* the connection that the next call writes to, REC_NONE */
+    uint32_t item;             /* the one that the deed is about, REC_NONE */
+    uint32_t relock;           /* mutex that a Cond gave back, REC_NONE */
+    uint32_t root;             /* goroutine, REC_NONE: our own */
+    uint32_t all, there;       /* wait groups of our own */
     uint32_t *tape_of, *func_of, *start_of; /* by goroutine */
     bool *armed;
     uint32_t nstarts;
@@ -88,6 +93,9 @@ bool tape_item_is_dealt(const struct tp *t);
 void tape_item_begin(struct tp *t);
 void tape_item_end(struct tp *t);
 int64_t tape_item_value(const struct tp *t);
+/* The select that receives the pending item, or one of another of its channels; -1: it comes from
+ * one alone. */
+int32_t tape_item_select(struct tp *t);
 void tape_deep(struct tp *t, uint32_t g, uint64_t a, uint64_t b);
 bool tape_is_outside(const struct tp *t, const struct rec_wait *w);
 void tape_objects_there(struct tp *t);

@@ -3,6 +3,7 @@
  * each source of error adds its part. */
 #include "replay/trust.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@ enum {
     DEEP = 30,
     TOKENS_RAISED = 100, /* a plain recording, more Ps */
     LEFT_OUT = 100,
+    ASKED = 100,
+    CLOCK = 400,
     STRETCH_NS = 1000000,
     SELF_WORTHLESS = 200,
     HIDDEN_WORTHLESS = 500,
@@ -99,6 +102,19 @@ static int self_error(const struct recording *r, const struct agreement *base, i
     return without > 0 ? (int)((base->makespan[1] - without) * PERMILLE / without) : 0;
 }
 
+/* How often somebody asks others by the clock depends on how long all of it takes; the others wait
+ * as often as in the recording, which is right where nothing changes. */
+static int clock_of(const struct recording *r)
+{
+    int64_t most = 0;
+    for (uint32_t i = 0; i < r->nloops; i++) {
+        int64_t ns = r->loops[i].until - r->loops[i].from;
+        if (r->loops[i].sends && ns > most)
+            most = ns;
+    }
+    return r->length > 0 ? share((uint64_t)most, (uint64_t)r->length) : 0;
+}
+
 static void look_at(const struct replay *rp, const struct agreement *base,
                     const struct agreement *is, struct trust *t)
 {
@@ -110,9 +126,17 @@ static void look_at(const struct replay *rp, const struct agreement *base,
     t->self = self_error(r, base, t->tracer);
     t->early = share(is->early, is->tokens);
     t->quota = is->quota;
+    t->asked = r->asked;
+    t->clock = is->makespan[1] != base->makespan[1] ? clock_of(r) : 0;
     t->gc = ps > 0 ? (int)(gc * PERMILLE / ps) : 0;
     int64_t threads = rp->side.thread_run_ns + rp->side.thread_wait_ns;
     t->os = threads > 0 ? (int)(rp->side.thread_wait_ns * PERMILLE / threads) : -1;
+}
+
+/* A loop with as many workers as there are Ps: the recording has those of the recorded Ps. */
+static bool procs_matter(const struct replay *rp, const struct trust *t)
+{
+    return t->asked > 0 && t->procs != rp->rec->procs;
 }
 
 static void set_range(const struct replay *rp, struct trust *t)
@@ -123,8 +147,11 @@ static void set_range(const struct replay *rp, struct trust *t)
         return;
     t->range += OTHER + (t->quota ? QUOTA : 0) + t->gc / 2 +
                 (t->outside > DRIVEN ? 0 : t->outside / 2) + t->locked;
-    if (t->raised && !deep)
-        t->range += TOKENS_RAISED + t->order / 10;
+    t->range += t->clock * CLOCK / PERMILLE;
+    if (procs_matter(rp, t))
+        t->range += ASKED;
+    if (t->raised)
+        t->range += (deep ? 0 : TOKENS_RAISED) + t->order / 10;
     if (rp->left_out > 0)
         t->range += LEFT_OUT;
 }
@@ -141,11 +168,18 @@ static void judge(const struct replay *rp, const struct agreement *base, const s
     bool one_p = t->raised && rp->rec->procs == 1;
     if (!base->finished)
         say(t, "the replay does not come to its end at the recorded settings", 0);
+    else if (!is->finished)
+        say(t, "the replay does not come to its end at these settings", 0);
     else if (abs(t->self) > SELF_WORTHLESS)
         say(t,
             "the replay is off by %d.%d %% at the recorded settings: record a deep trace (gmpsim "
             "record), on a quiet machine, of a part that is all Go",
             abs(t->self));
+    else if (one_p && t->asked > 0 && is->utilisation[1] < IDLE_BINDS)
+        say(t,
+            "recorded at one P of a program that asks how many Ps there are, and Ps stand idle: it "
+            "would start more goroutines; record at so many",
+            0);
     else if (one_p && t->hidden > HIDDEN_WORTHLESS)
         say(t,
             "recorded at one P, plain, %d.%d %% of the running time in stretches without an event: "
@@ -185,8 +219,19 @@ static void notes(const struct replay *rp, struct trust *t)
     if (t->outside > 0)
         note(t, "%d.%d %% of the waits were ended from outside: at the recorded times",
              t->outside / 10, t->outside % 10);
+    if (t->asked > 0)
+        note(t,
+             "the program asked %" PRIu64 " times how many Ps there are: at other numbers it may "
+             "do other things",
+             t->asked);
     if (t->quota)
         note(t, "a quota: where in its period the program begins is not known");
+    if (t->clock > 0 && t->other)
+        note(
+            t,
+            "for %d.%d %% of it somebody sends by the clock, and others wait for that: as often as "
+            "it was recorded",
+            t->clock / 10, t->clock % 10);
     if (t->outside > DRIVEN && t->other)
         note(t, "so the load is an open one: the makespan stays, look at waits and regions");
     if (t->gc > 20)
@@ -204,7 +249,7 @@ static void notes(const struct replay *rp, struct trust *t)
 void trust_of(const struct replay *rp, const struct agreement *base, const struct agreement *is,
               int32_t procs, bool other, struct trust *t)
 {
-    *t = (struct trust){.other = other, .raised = procs > rp->rec->procs};
+    *t = (struct trust){.other = other, .procs = procs, .raised = procs > rp->rec->procs};
     look_at(rp, base, is, t);
     set_range(rp, t);
     judge(rp, base, is, t);

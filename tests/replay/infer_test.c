@@ -272,6 +272,140 @@ TEST_CASE(Infer, DeepRoundsAreThoseOfTheTicker)
     CHECK(!R->objects[stop].looped);
 }
 
+/* time.After: each select has a timer of its own. */
+TEST_CASE(Infer, ASelectWithANewTimerEachTimeIsKnownByItsPlace)
+{
+    for (int moves = 0; moves < 2; moves++) {
+        rec_new();
+        uint32_t stop = rec_add_object(R, OBJ_CHAN, 0, 3, "stop"),
+                 g = rec_goroutine(REC_NONE, "main.sum", -1, INT64_MAX);
+        for (uint32_t i = 0; i < 4; i++) {
+            uint32_t timer = rec_add_object(R, OBJ_CHAN, 1, 3, "t");
+            R->objects[timer].timer = true;
+            operation(g, DEED_timer, 2 * MS, timer);
+            rec_put(R, g, REC_SITE, moves != 0 ? i : 0, 0);
+            deep_select(g, timer, stop, i == 3);
+            operation(g, DEED_send, 0, stop);
+        }
+        pass(infer_ticks);
+        CHECK_EQ(R->nloops, moves != 0 ? 0 : 1); /* four places: none of them again and again */
+        if (moves != 0)
+            continue;
+        CHECK_EQ(R->loops[0].rounds, 3);
+        CHECK_EQ(R->loops[0].first, 2);
+        CHECK(R->loops[0].sends);
+    }
+}
+
+/* ---- items ---- */
+
+static uint32_t item(uint32_t object, uint32_t g, bool sends)
+{
+    X_ROOM(R->items, R->nitems, R->items_room, 16);
+    R->items[R->nitems] = (struct rec_item){
+        .object = object, .g = g, .deed = R->gs[g].deeds++, .other = REC_NONE, .sends = sends};
+    operation(g, sends ? DEED_send : DEED_recv, 0, object);
+    return R->nitems++;
+}
+
+/* Two send jobs, one asks; who receives has taken them by a select of both channels, or not. */
+static uint32_t hub(bool selects, uint32_t *job, uint32_t *question)
+{
+    rec_new();
+    uint32_t jobs = rec_add_object(R, OBJ_CHAN, 1, 3, "jobs"),
+             asks = rec_add_object(R, OBJ_CHAN, 1, 3, "asks"),
+             a = rec_goroutine(REC_NONE, "main.a", -1, INT64_MAX),
+             b = rec_goroutine(REC_NONE, "main.b", -1, INT64_MAX),
+             g = rec_goroutine(REC_NONE, "main.hub", -1, INT64_MAX);
+    for (int i = 0; i < 4; i++)
+        (void)item(i == 2 ? asks : jobs, i % 2 == 0 ? a : b, true);
+    X_ROOM(R->cases, R->ncases, R->cases_room, 16);
+    R->cases[R->ncases++] = jobs;
+    X_ROOM(R->cases, R->ncases, R->cases_room, 16);
+    R->cases[R->ncases++] = asks;
+    for (int i = 0; i < 4; i++) {
+        uint32_t it = item(i == 2 ? asks : jobs, g, false);
+        R->items[it].ncases = selects ? 2 : 0;
+        *(i == 2 ? question : job) = it;
+    }
+    return g;
+}
+
+TEST_CASE(Infer, ASelectTakesTheItemsOfAllItsChannels)
+{
+    uint32_t job, question, g = hub(true, &job, &question);
+    pass(infer_items);
+    CHECK_EQ(found.count, 2);
+    CHECK_EQ(R->gs[g].deals, R->items[job].object);
+    CHECK(rec_is_dealt(R, &R->items[job]));
+    CHECK(rec_is_dealt(R, &R->items[question]));
+}
+
+TEST_CASE(Infer, WhatIsReceivedAloneGoesWithTheItemBefore)
+{
+    uint32_t job, question;
+    (void)hub(false, &job, &question);
+    pass(infer_items);
+    CHECK_EQ(found.count, 1);
+    CHECK(rec_is_dealt(R, &R->items[job]));
+    CHECK(!rec_is_dealt(R, &R->items[question]));
+}
+
+TEST_CASE(Infer, AChannelThatIsClosedIsNoneOfThem)
+{
+    uint32_t job, question;
+    (void)hub(true, &job, &question);
+    R->objects[R->items[question].object].closed = true; /* that one would be taken for ever */
+    pass(infer_items);
+    CHECK_EQ(found.count, 1);
+    CHECK(!rec_is_dealt(R, &R->items[question]));
+}
+
+TEST_CASE(Infer, OneChannelOfManyIsNotWhatAGoroutineLivesBy)
+{
+    for (uint32_t others = 4; others <= 40; others *= 10) {
+        uint32_t job, question, g = hub(false, &job, &question);
+        for (uint32_t i = 0; i < others; i++)
+            (void)item(rec_add_object(R, OBJ_CHAN, 1, 3, "answer"), g, false);
+        pass(infer_items);
+        CHECK_EQ(rec_is_dealt(R, &R->items[job]), others == 4);
+    }
+}
+
+/* A batch that goes out when it is old enough: the timer is set at its first item. */
+static uint32_t batches(bool set_at_each)
+{
+    rec_new();
+    uint32_t in = rec_add_object(R, OBJ_CHAN, 1, 3, "in"),
+             timer = rec_add_object(R, OBJ_CHAN, 1, 3, "timer"),
+             a = rec_goroutine(REC_NONE, "main.a", -1, INT64_MAX),
+             b = rec_goroutine(REC_NONE, "main.b", -1, INT64_MAX),
+             g = rec_goroutine(REC_NONE, "main.gather", -1, INT64_MAX);
+    R->objects[timer].timer = true;
+    for (int i = 0; i < 4; i++)
+        (void)item(in, i % 2 == 0 ? a : b, true);
+    for (int i = 0; i < 4; i++) {
+        (void)item(in, g, false);
+        if (i == 0 || set_at_each) {
+            operation(g, DEED_treset, 400, timer);
+            R->gs[g].deeds++;
+        }
+        if (i == 3)
+            (void)item(timer, g, false);
+    }
+    return g;
+}
+
+TEST_CASE(Infer, WhoWaitsForATimerOfAnotherItemGoesByWhatItHasSeen)
+{
+    uint32_t g = batches(false);
+    pass(infer_items);
+    CHECK_EQ(R->gs[g].deals, REC_NONE);
+    g = batches(true);
+    pass(infer_items);
+    CHECK_EQ(R->gs[g].deals, 0);
+}
+
 /* ---- sleeps ---- */
 
 /* n sleeps of a goroutine: of ns each, seen late by up to late_ns, or of random lengths. */

@@ -50,9 +50,9 @@ def check_names(gmpsim, go, folder):
 def check(gmpsim, go, folder):
     env = environment(folder)
     trace = os.path.join(folder, "t.trace")
-    for more, deep in ((["--shallow"], False), ([], True)):
+    for more, deep, what in ((["--shallow"], False, "main.go"), ([], True, ".")):
         code, _, err = run(gmpsim, "record", "--procs", "2", "--out", trace, *more, "--", go, "run",
-                           "-trimpath", ".", cwd=os.path.join(folder, "deep"), env=env)
+                           "-trimpath", what, cwd=os.path.join(folder, "deep"), env=env)
         assert code == 0, err
         side = json.load(open(trace + ".gmpsim.json"))
         assert side["deep"] is deep and side["procs"] == 2 and side["threads"] > 0, side

@@ -130,6 +130,20 @@ TEST_CASE(Replay, LostTicksAreNotMadeUpFor)
     replay_close(&rp);
 }
 
+/* Twelve in a ring, each at a select of its mail, of one who asks by the clock, and of the end;
+ * recorded deep at one P. What comes first is taken first: in the recorded order, they wait for
+ * each other for a fifth of the time and more. */
+TEST_CASE(Replay, ASelectTakesWhatComes)
+{
+    struct replay_opts o = {.window = "measured", .event_ns = -1, .wake_ns = -1};
+    (void)load("replay/recorded/actors-deep-p1-go23.trace.zst", &o);
+    play(0);
+    CHECK(agreement.finished);
+    CHECK(near(agreement.makespan[0], agreement.makespan[1], 80));
+    CHECK_EQ(rp.left_out, 0);
+    replay_close(&rp);
+}
+
 /* Clients and a server on loopback; the server is closed behind the region, which ended waits of
  * goroutines that would otherwise last until then, however fast the rest is. */
 TEST_CASE(Replay, WhatComesAfterTheWindowIsNotWaitedFor)

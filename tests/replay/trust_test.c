@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "rec.h"
 #include "replay/trust.h"
+#include "sim/base/alloc.h"
 
 enum { MS = 1000000 };
 
@@ -62,6 +63,53 @@ TEST_CASE(Trust, AReplayThatIsFarOffIsWorthless)
     CHECK(t.worthless);
 }
 
+TEST_CASE(Trust, AnAnswerThatHasNoEndIsWorthless)
+{
+    make(40, 100000, 2);
+    ask(4, true);
+    CHECK(!t.worthless);
+    is.finished = false;
+    ask(4, true);
+    CHECK(t.worthless);
+    CHECK(strstr(t.why, "at these settings") != NULL);
+}
+
+TEST_CASE(Trust, WhoAsksForThePsMayStartMoreGoroutines)
+{
+    make(40, 100000, 1);
+    R->deep = 10;
+    ask(2, true);
+    int range = t.range;
+    R->asked = 1;
+    ask(1, true); /* as many as were recorded */
+    CHECK_LT(t.range, range + 100);
+    ask(2, true); /* there were goroutines enough */
+    CHECK_EQ(t.range, range + 100);
+    CHECK(!t.worthless);
+    is.utilisation[1] = 500;
+    ask(2, true);
+    CHECK(t.worthless);
+    CHECK(strstr(t.why, "asks how many Ps") != NULL);
+}
+
+TEST_CASE(Trust, WhoIsAskedByTheClockWaitsAsOftenAsRecorded)
+{
+    make(40, 100000, 2); /* 4 ms */
+    ask(4, true);
+    int range = t.range;
+    X_ROOM(R->loops, R->nloops, R->loops_room, 4);
+    R->loops[R->nloops++] = (struct rec_loop){.rounds = 2, .from = MS, .until = 3 * MS};
+    ask(4, true);
+    CHECK_EQ(t.range, range); /* nobody waits for it */
+    R->loops[0].sends = true;
+    ask(4, true); /* nothing changes */
+    CHECK_EQ(t.range, range);
+    is.makespan[1] = 60 * MS;
+    ask(4, true);
+    CHECK_EQ(t.clock, 500);
+    CHECK_EQ(t.range, range + 200);
+}
+
 TEST_CASE(Trust, LongStretchesAtOnePHideLocks)
 {
     make(40, 2 * MS, 1);
@@ -93,6 +141,18 @@ TEST_CASE(Trust, IdlePsInTheRecordedOrderAreTheOrders)
     is.utilisation[1] = 950;
     ask(2, true);
     CHECK(!t.worthless);
+}
+
+/* A Cond of a deep recording: its waits are for the recorded signals. */
+TEST_CASE(Trust, TheRecordedOrderWidensADeepAnswerToo)
+{
+    make(40, 100000, 2);
+    R->deep = 10;
+    ask(2, true);
+    int range = t.range;
+    ask(4, true);
+    CHECK_EQ(t.order, 1000);
+    CHECK_EQ(t.range, range + 100);
 }
 
 TEST_CASE(Trust, WhatComesFromOutsideIsCounted)

@@ -197,6 +197,7 @@ p_transitions: changes of Ps' states, by from and to
 part: of a span's time
 partial: the last generation is incomplete and left out
 parts: where the time went, means in ns
+pause_ps: what a pause takes, of which spinning is made
 per_second: how many a second
 period_us: of the quota
 picture: which
