@@ -68,22 +68,29 @@ static const struct summary *find(const struct calibration *c, const char *name,
     return NULL;
 }
 
-/* What a sleep is late beyond what it takes to wake a thread: the table has the two apart. */
-static void add_slack(struct calibration *c)
+/* What one entry has beyond another, which the table has apart. */
+static void add_rest(struct calibration *c, const char *name, const struct summary *of,
+                     const struct summary *less)
 {
-    const struct summary *late = find(c, "sleep of 1 ms, late", false),
-                         *wake = find(c, "wake_latency", false);
-    if (late == NULL || wake == NULL || c->count == ENTRIES_MAX)
+    if (of == NULL || less == NULL || c->count == ENTRIES_MAX)
         return;
-    struct summary s = *late;
-    s.name = "timer_slack";
+    struct summary s = *of;
+    s.name = name;
     s.in_table = true;
-    s.disturbed = wake->disturbed || late->disturbed;
+    s.disturbed = of->disturbed || less->disturbed;
     int64_t *const all[] = {&s.median, &s.low, &s.high};
     for (int i = 0; i < 3; i++)
-        *all[i] = *all[i] > wake->median ? *all[i] - wake->median : 0;
+        *all[i] = *all[i] > less->median ? *all[i] - less->median : 0;
     c->disturbed += s.disturbed;
     c->s[c->count++] = s;
+}
+
+/* A CPU that was idle for longer takes longer to wake; after a sleep of 1 ms it was. */
+static void add_rests(struct calibration *c)
+{
+    const struct summary *later = find(c, HW_WAKE_LATER, false);
+    add_rest(c, "wake_latency_deep", later, find(c, "wake_latency", false));
+    add_rest(c, "timer_slack", find(c, "sleep of 1 ms, late", false), later);
 }
 
 /* ---- the table of costs ---- */
@@ -119,6 +126,13 @@ static void add_cost(cJSON *costs, const struct calibration *c, const struct sum
     source(o, c, s);
 }
 
+static void add_deep_after(cJSON *costs)
+{
+    cJSON *o = cJSON_AddObjectToObject(costs, "deep_after");
+    cJSON_AddNumberToObject(o, "ps", HW_DEEP_NS * 1000.0);
+    cJSON_AddStringToObject(o, "source", "estimate: between the two that are measured");
+}
+
 static cJSON *table_of(const struct calibration *c)
 {
     cJSON *o = cJSON_CreateObject();
@@ -139,6 +153,8 @@ static cJSON *table_of(const struct calibration *c)
         else if (port != NULL)
             add_atomic(port, c, s);
     }
+    if (cJSON_HasObjectItem(costs, "wake_latency_deep"))
+        add_deep_after(costs);
     return o;
 }
 
@@ -231,7 +247,7 @@ int command_calibrate(const struct command *v, int argc, char **argv)
     set_class(class);
     c.class = rt_sched_name(RT_SCHED_OWN);
     hw_measure((int)samples, summarise, &c);
-    add_slack(&c);
+    add_rests(&c);
     if (out != NULL)
         write_table(&c, out);
     if (json)

@@ -266,6 +266,23 @@ static struct wake wake_after(int64_t idle_ns)
     return (struct wake){end - began, atomic_load(&ran_at) - began};
 }
 
+/* Of one that sleeps on this very CPU, which is busy: with us. */
+static struct wake wake_here(void)
+{
+    while (!atomic_load(&ready))
+        sched_yield();
+    atomic_store(&ready, false);
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, SOON_NS}, NULL);
+    atomic_store(&ran_at, 0);
+    int64_t began = now();
+    atomic_store(&slept_on, 1);
+    futex(&slept_on, FUTEX_WAKE, 1);
+    int64_t end = now();
+    while (atomic_load(&ran_at) == 0)
+        sched_yield();
+    return (struct wake){end - began, atomic_load(&ran_at) - began};
+}
+
 static void *run_once(void *arg)
 {
     (void)arg;
@@ -412,27 +429,56 @@ static void pairs(const char *call, const char *until, bool thread, struct wake 
 
 static struct wake wake_soon(void) { return wake_after(SOON_NS); }
 
-static void wakes(void)
+/* With a thread that sleeps until it is woken. */
+static void with_sleeper(void (*measure)(void))
 {
     pthread_t t;
     atomic_store(&ready, false);
     atomic_store(&over, false);
     if (pthread_create(&t, NULL, sleeper, NULL) != 0)
         return;
+    measure();
+    while (!atomic_load(&ready))
+        sched_yield();
+    atomic_store(&over, true);
+    atomic_store(&slept_on, 1);
+    futex(&slept_on, FUTEX_WAKE, 1);
+    pthread_join(t, NULL);
+}
+
+static void wakes(void)
+{
     pairs("futex_wake", "wake_latency", false, wake_soon);
-    struct hw_entry *e = begin(&T.e, "wake of a CPU idle for 400 us");
+    struct hw_entry *e = begin(&T.e, HW_WAKE_LATER);
     e->in_table = false;
     for (int i = 0; i < T.samples && i < SLEEPS_MAX; i++) {
         struct wake w = wake_after(LATER_NS);
         put(e, (w.until - w.call) * 1000);
     }
     end(e, false);
-    while (!atomic_load(&ready))
-        ;
-    atomic_store(&over, true);
-    atomic_store(&slept_on, 1);
-    futex(&slept_on, FUTEX_WAKE, 1);
-    pthread_join(t, NULL);
+}
+
+static void wakes_here(void)
+{
+    struct hw_entry *e = begin(&T.e, "futex_wake_busy");
+    for (int i = 0; i < T.samples; i++)
+        put(e, wake_here().call * 1000);
+    end(e, /*slept*/ true);
+}
+
+/* All on one CPU: that of this thread. */
+static void busy_wakes(void)
+{
+    cpu_set_t all, one;
+    int cpu = sched_getcpu();
+    CPU_ZERO(&one);
+    if (cpu < 0 || sched_getaffinity(0, sizeof all, &all) != 0)
+        return;
+    CPU_SET((size_t)cpu, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0)
+        return;
+    with_sleeper(wakes_here);
+    sched_setaffinity(0, sizeof all, &all);
 }
 
 static void signals(void)
@@ -489,7 +535,8 @@ void hw_measure(int samples, void (*tell)(void *arg, const struct hw_entry *e), 
     atomics();
     short_ones();
     if (T.cpus > 1) {
-        wakes();
+        with_sleeper(wakes);
+        busy_wakes();
         pairs("thread_start", "thread_start_latency", true, start_thread);
         signals();
     }

@@ -8,7 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HW_SAMPLES_MAX = 2000 };
+enum {
+    HW_SAMPLES_MAX = 2000,
+    HW_DEEP_NS = 100000 /* idle for longer: told as HW_WAKE_LATER; for less: wake_latency */
+};
+#define HW_WAKE_LATER "wake of a CPU idle for 400 us"
 
 struct hw_entry {
     const char *name; /* in the table; of the operation, for one that is in none */

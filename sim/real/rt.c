@@ -356,9 +356,10 @@ void rt_end_(enum world_end why, int kind, const char *text)
 
     if (!atomic_compare_exchange_strong(&W->why, &none, 1))
         return;
+    W->ran_ns = host_now();
     snprintf(W->text, sizeof W->text, "%s", text);
     W->verdict = (struct world_verdict){
-        .kind = kind, .text = W->text, .m = rt_self_->id, .at_ps = (uint64_t)host_now() * 1000};
+        .kind = kind, .text = W->text, .m = rt_self_->id, .at_ps = (uint64_t)W->ran_ns * 1000};
     atomic_store(&W->why, 2 + (uint32_t)why);
     rt_futex_wake_(&W->why, 1);
 }
@@ -611,7 +612,6 @@ enum world_end rt_run(int64_t timeout_ns)
     end_threads();
     rise(false);
     look_for_stop(&stops);
-    W->ran_ns = rt_clock_() - start;
     W->steal_ns = rt_steal_ns_() - stolen;
     rt_log_end_();
     return (enum world_end)(atomic_load(&W->why) - 2);

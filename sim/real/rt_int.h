@@ -84,7 +84,7 @@ struct rt_world {
     pthread_mutex_t ended_lock;
     struct rt_thread *ended;  /* to be joined */
     struct rt_thread outside; /* the controlling thread, before and after the run */
-    int64_t ran_ns;
+    int64_t ran_ns;           /* until rt_end_: stopping the threads is not part of it */
     event_sink_fn *sink;
     void *sink_arg;
 

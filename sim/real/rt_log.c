@@ -38,7 +38,6 @@ enum {
     BATCH = 4096,
     WAIT_NS = 50000
 };
-static const uint64_t LATER = UINT64_MAX;
 
 struct rt_chunk {
     _Atomic(struct rt_chunk *) next;
@@ -317,20 +316,23 @@ static uint64_t bound_of(struct rt_log *log, uint64_t now)
     return log->bound;
 }
 
-/* over: no thread of the world is left. */
+/* over: no thread of the world is left. What they did until they were stopped is after its end. */
 static void merge_all(bool over)
 {
-    uint64_t now = (uint64_t)host_now() * 1000, watermark = over ? LATER : now;
+    uint64_t now = over ? (uint64_t)W->ran_ns * 1000 + 1 : (uint64_t)host_now() * 1000;
+    uint64_t watermark = now;
     int32_t n;
     struct merge m = {0};
 
+    if (!over && atomic_load(&W->why) != 0)
+        return; /* `now` may be after the end */
     fence_all();
     n = log_count();
     m.heap = malloc((size_t)n * sizeof *m.heap);
     if (m.heap == NULL)
         return; /* there will be another time */
     for (int32_t i = 0; i < n; i++) {
-        uint64_t bound = over ? LATER : bound_of(log_of(i), now);
+        uint64_t bound = over ? now : bound_of(log_of(i), now);
         watermark = bound < watermark ? bound : watermark;
     }
     for (int32_t i = 0; i < n; i++) {

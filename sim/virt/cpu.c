@@ -310,7 +310,13 @@ uint64_t vm_cpu_idle_since_(const struct vm_thread *t)
     return cpu != VM_NO_CPU ? vm_w_.cpu[cpu].idle_since : VM_NEVER;
 }
 
-/* The CPU whose thread has had the most, VM_NO_CPU if all are throttled. */
+/* It has a thread that runs, and is not in the middle of a switch. */
+static bool can_be_taken(const struct vm_cpu *c, uint64_t at)
+{
+    return c->curr != NULL && !c->throttled && c->slice_start < at;
+}
+
+/* The CPU whose thread has had the most, VM_NO_CPU if none can be taken. */
 static uint32_t most_served(uint64_t at)
 {
     uint32_t best = VM_NO_CPU;
@@ -319,9 +325,7 @@ static uint32_t most_served(uint64_t at)
     for (uint32_t i = 0; i < vm_w_.cpus; i++) {
         const struct vm_cpu *c = &vm_w_.cpu[i];
 
-        if (c->curr == NULL || c->throttled)
-            continue;
-        if (best == VM_NO_CPU || vruntime_at(c->curr, at) > most) {
+        if (can_be_taken(c, at) && (best == VM_NO_CPU || vruntime_at(c->curr, at) > most)) {
             best = i;
             most = vruntime_at(c->curr, at);
         }
@@ -355,7 +359,7 @@ void vm_cpu_preempt_(uint32_t cpu, uint64_t at)
 {
     const struct vm_cpu *c = &vm_w_.cpu[cpu];
 
-    if (c->curr && !c->throttled && vm_w_.waiting && deserves(vm_w_.wait[0], cpu, at))
+    if (can_be_taken(c, at) && vm_w_.waiting && deserves(vm_w_.wait[0], cpu, at))
         preempt(cpu, at);
 }
 

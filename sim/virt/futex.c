@@ -106,8 +106,7 @@ void vm_futexwakeup_(const uint32_t *addr, uint32_t n)
         if (t->key != addr)
             continue;
         woken++;
-        vm_hot.now += vm_noise_cost_(NOISE_futex_wake);
-        vm_wake_(t, vm_hot.now);
+        vm_futex_wake_(t);
     }
     vm_w_.futex_wakes += woken;
     if (woken == 0)

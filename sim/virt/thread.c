@@ -293,10 +293,9 @@ static uint64_t wake_latency(const struct vm_thread *t, uint64_t at)
     return latency;
 }
 
-void vm_wake_(struct vm_thread *t, uint64_t at)
+/* Who wakes is occupied for `call`: the CPU is chosen at its begin, and t runs after its end. */
+static void wake(struct vm_thread *t, uint64_t at, uint64_t call)
 {
-    uint64_t latency;
-
     assert(t->state == VM_SLEEPING);
     vm_event_cancel_(VE_TIMEOUT, &t->event);
     if (t->sleep == VM_SLEEP_FUTEX)
@@ -306,7 +305,7 @@ void vm_wake_(struct vm_thread *t, uint64_t at)
     t->wakeups++;
     if (at < t->clock)
         at = t->clock; /* woken before it had gone to sleep */
-    latency = wake_latency(t, at);
+    uint64_t latency = call + wake_latency(t, at);
     t->sleep = VM_SLEEP_NONE;
     t->clock = at + latency;
     if (vm_w_.cpus_on) {
@@ -316,6 +315,22 @@ void vm_wake_(struct vm_thread *t, uint64_t at)
     t->exec_start = t->clock;
     t->state = VM_RUNNING;
     vm_ready_add_(t);
+}
+
+void vm_wake_(struct vm_thread *t, uint64_t at) { wake(t, at, 0); }
+
+/* A CPU that is busy has not to be woken. A table that does not say what that takes has calls so
+ * short that it does not matter when in them the CPU is chosen: at their end. */
+void vm_futex_wake_(struct vm_thread *t)
+{
+    uint64_t at = vm_hot.now, busy = vm_hot.kind[COST_futex_wake_busy];
+    bool finds_idle = !vm_w_.cpus_on || vm_cpu_idle_since_(t) != VM_NEVER;
+
+    vm_hot.now += busy > 0 && !finds_idle ? busy : vm_noise_cost_(NOISE_futex_wake);
+    if (busy > 0)
+        wake(t, at, vm_hot.now - at);
+    else
+        wake(t, vm_hot.now, 0);
 }
 
 /* A short sleep ends a little later each time, by what the world's seed says; no choice, for it

@@ -247,6 +247,8 @@ void vm_block_(enum vm_sleep sleep, uint64_t until);
 /* A sleeping thread becomes runnable at `at`: gets a CPU after the wake latency, or waits for one.
  */
 void vm_wake_(struct vm_thread *t, uint64_t at);
+/* By the current thread, which pays for it. */
+void vm_futex_wake_(struct vm_thread *t);
 /* t has a CPU and goes on at `at`: with its burst if one is left, else with its code. */
 void vm_continue_(struct vm_thread *t, uint64_t at);
 /* t loses its CPU at `at` or, if it is in the middle of an operation, right after that; returns

@@ -3,16 +3,20 @@
 """How far virtual time is from real threads and real Go, as a page: docs/validation.md.
 
 usage: validation.py GMPSIM measure FOLDER [--go PATH]... [--with COMMAND] [VALIDATE OPTIONS]
-       validation.py GMPSIM write FOLDER PAGE [COSTS]     COSTS: what the page says of them
+       validation.py GMPSIM write FOLDER PAGE
 
-measure runs gmpsim validate over the scenarios below and keeps what it says in FOLDER; COMMAND,
-such as chrt, stands before each call. write makes the page of what lies there.
+measure runs gmpsim validate over the scenarios below, and random ones (holdout.py), and keeps what
+it says in FOLDER; COMMAND, such as chrt, stands before each call. write makes the page of it.
 """
+import itertools
 import json
 import os
 import statistics
 import subprocess
 import sys
+import time
+
+import holdout
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 # BUSY: dominated by their CPU bursts. No table of costs was fitted to any of them.
@@ -22,7 +26,9 @@ OTHERS = """basics/ping-pong basics/what-things-cost threads/locked-ping-pong ev
     everyday/fan-in everyday/bounded-queue everyday/singleflight everyday/pipeline
     everyday/mutex-convoy timers/timeout-in-select timers/ten-thousand-sleeps timers/afterfunc
     syscall/long gc/assist steal/what-stealing-costs""".split()
-PROCS = "1,2,4"
+PROCS = (1, 2, 4)
+TRIES = 3
+HOLD_OUT = "hold-out"
 # Why it is off where it is: written by people, after runs in which the cause was away.
 NOTES = os.path.join(ROOT, "tests", "accuracy", "validation.txt")
 SHOWN = [("makespan", "makespan"), ("cpu", "CPU time"), ("switches", "switches"),
@@ -35,8 +41,15 @@ MORE = {"switches": 0.02, "steals": 0.10, "parks": 0.10, "spins": 0.10, "wait_p5
         "wait_p99": 0.25}
 
 
-def paths():
-    return [os.path.join("scenarios", n + ".json") for n in sorted(BUSY + OTHERS)]
+def paths(folder):
+    """The scenarios of the library, and the hold-out, which is written to the folder."""
+    out = [os.path.join("scenarios", n + ".json") for n in sorted(BUSY + OTHERS)]
+    os.makedirs(os.path.join(folder, HOLD_OUT), exist_ok=True)
+    for seed in holdout.SEEDS:
+        out.append(os.path.join(folder, HOLD_OUT, "%d.json" % seed))
+        with open(out[-1], "w", encoding="utf-8") as f:
+            json.dump(holdout.scenario(seed), f, indent=1)
+    return out
 
 
 def version(go):
@@ -45,9 +58,40 @@ def version(go):
     return done.stdout.strip()
 
 
+def busy_ticks():
+    with open("/proc/stat", encoding="ascii") as f:
+        user, nice, system = f.readline().split()[1:4]
+    return int(user) + int(nice) + int(system)
+
+
+def wait_until_idle():
+    """Half a minute at most."""
+    for _ in range(100):
+        before = busy_ticks()
+        time.sleep(0.3)
+        if busy_ticks() - before <= 1:
+            return
+
+
+def call(line, out, options):
+    """One call of validate; False: other programs used the machine."""
+    wait_until_idle()
+    done = subprocess.run(line, capture_output=True, text=True, cwd=ROOT, check=False)
+    if done.returncode not in (0, 1, 4):
+        sys.exit(done.stderr)
+    value = json.loads(done.stdout)
+    if done.returncode != 4 or value["rows"]:  # rows: --anyway
+        with open(out, "w", encoding="utf-8") as f:
+            json.dump({**value, "options": options}, f)
+        return True
+    print("%s: the machine was not quiet (%.1f %%)" %
+          (os.path.basename(out), value["cpu_permille"] / 10), flush=True)
+    return False
+
+
 def measure(gmpsim, folder, args):
-    """A call per Go, GOMAXPROCS and half of the scenarios, each well below a minute; what is there
-    already is kept."""
+    """A call per Go, scenario and GOMAXPROCS, of a few seconds, tried again where the machine was
+    not quiet; what is there already is kept."""
     gos, options, before = [], [], []
     while args:
         word = args.pop(0)
@@ -58,31 +102,23 @@ def measure(gmpsim, folder, args):
         else:
             options.append(word)
     os.makedirs(folder, exist_ok=True)
-    for go in gos or [None]:
-        said = version(go) if go else "none"
-        for procs in PROCS.split(","):
-            for half in range(2):
-                out = os.path.join(folder, "%s-%s-%d.json" % (said, procs, half))
-                if os.path.exists(out):
-                    continue
-                line = [*before, gmpsim, "validate", *paths()[half::2], "--procs", procs,
-                        "--json", *options]
-                if go:
-                    line += ["--go", go, "--programs", os.path.join(folder, "programs")]
-                done = subprocess.run(line, capture_output=True, text=True, cwd=ROOT, check=False)
-                if done.returncode not in (0, 1, 4):
-                    sys.exit(done.stderr)
-                value = json.loads(done.stdout)
-                if done.returncode == 4:
-                    print("%s: the machine was not quiet (%.1f %%)" %
-                          (os.path.basename(out), value["cpu_permille"] / 10))
-                if value["rows"]:
-                    with open(out, "w", encoding="utf-8") as f:
-                        f.write(done.stdout)
+    names = [(go, version(go)) for go in gos] or [(None, "none")]
+    for (go, name), path, procs in itertools.product(names, paths(folder), PROCS):
+        out = os.path.join(folder, "%s-%s-%d.json" % (
+            name, short(path).replace("/", "."), procs))
+        line = [*before, gmpsim, "validate", path, "--procs", str(procs), "--json", *options]
+        if go:
+            line += ["--go", go, "--programs", os.path.join(folder, "programs")]
+        if not os.path.exists(out):
+            any(call(line, out, options) for _ in range(TRIES))
     return 0
 
 
 # ---- the page ----------------------------------------------------------------------
+
+def is_held_out(path):
+    return os.path.basename(os.path.dirname(path)) == HOLD_OUT
+
 
 def short(path):
     return "/".join(path.split("/")[-2:])[:-len(".json")]
@@ -120,6 +156,17 @@ class Measured:
             self.said["quiet"] &= said["quiet"]
             self.said["cpu_permille"] = min(self.said["cpu_permille"], said["cpu_permille"])
 
+    def costs(self):
+        """As the page says it."""
+        said = dict(zip(self.said["options"], self.said["options"][1:]))
+        threads = said.get("--costs", "the reference table")
+        return "costs: %s for threads, %s for Go" % (threads, said.get("--costs-go", threads))
+
+    def virtual(self, source):
+        """The name of the virtual time that a source is compared with."""
+        both = any(k[2] == "virtual-go" for k in self.rows)
+        return "virtual-go" if source != "threads" and both else "virtual"
+
     def sources(self):
         return ["threads"] + ([self.name] if self.name.startswith("go") else [])
 
@@ -127,45 +174,51 @@ class Measured:
         return sorted((c["file"], c["procs"]) for c in self.said["comparisons"]
                       if not c["skipped"])
 
-    def errors(self, source, metric, of=None):
+    def errors(self, source, metric, held_out):
         """(|error|, file, procs), counts of at most 100 left out."""
         out = []
         for file, procs in self.places():
             r = self.rows.get((file, procs, source, metric))
-            if r is None or r["error"] is None or (of and short(file) not in of):
+            if r is None or r["error"] is None or is_held_out(file) != held_out:
                 continue
             if r["unit"] != "count" or r["median"] > 100:
                 out.append((abs(r["error"]), file, procs))
         return out
 
 
-def summary(m, source):
+def target_words(kind, metric, errors, room):
+    target = TARGETS[kind].get(metric)
+    if target:
+        median, largest = (room * t for t in target)
+        met = statistics.median(e[0] for e in errors) <= median and max(errors)[0] <= largest
+        return "median %g %%, largest %g %%: %s" % (100 * median, 100 * largest,
+                                                    "met" if met else "missed")
+    if metric in MORE:
+        inside = sum(e[0] <= room * MORE[metric] for e in errors)
+        return "%g %%: %d of %d" % (100 * room * MORE[metric], inside, len(errors))
+    return ""
+
+
+def summary(m, source, held_out=False):
     lines = ["| | median | largest | where | comparisons | target |", "|---|---|---|---|---|---|"]
-    kind = "threads" if source == "threads" else "go"
+    room = 1.5 if held_out else 1  # of the targets
     for metric, name in SHOWN:
-        errors = m.errors(source, metric)
+        errors = m.errors(source, metric, held_out)
         if not errors:
             continue
         worst = max(errors)
         median = statistics.median(e[0] for e in errors)
-        target = TARGETS[kind].get(metric)
-        if target:
-            words = "median %g %%, largest %g %%: %s" % (
-                100 * target[0], 100 * target[1],
-                "met" if median <= target[0] and worst[0] <= target[1] else "missed")
-        elif metric in MORE:
-            inside = sum(e[0] <= MORE[metric] for e in errors)
-            words = "%g %%: %d of %d" % (100 * MORE[metric], inside, len(errors))
-        else:
-            words = ""
+        words = target_words("threads" if source == "threads" else "go", metric, errors, room)
         lines.append("| %s | %.1f %% | %.1f %% | %s, %d Ps | %d | %s |" % (
             name, 100 * median, 100 * worst[0], short(worst[1]), worst[2], len(errors), words))
     for which in ("wait", "wake"):
-        far = [d for k, d in m.far.items() if k[2] == source and k[3] == which and d is not None]
+        far = [d for k, d in m.far.items() if k[2:] == (source, which) and d is not None and
+               is_held_out(k[0]) == held_out]
         if far:
-            lines.append("| K-S distance of %ss | %.2f | %.2f | | %d | 0.15: %d of %d |" % (
-                which, statistics.median(far), max(far), len(far),
-                sum(d <= 0.15 for d in far), len(far)))
+            most = 0.15 * room
+            lines.append("| K-S distance of %ss | %.2f | %.2f | | %d | %.2g: %d of %d |" % (
+                which, statistics.median(far), max(far), len(far), most,
+                sum(d <= most for d in far), len(far)))
     return lines
 
 
@@ -177,7 +230,8 @@ def table(m, source):
         def error(metric, place=(file, procs)):
             r = m.rows.get((*place, source, metric))
             return percent(r["error"]) if r else "-"
-        mine, virtual = (m.rows.get((file, procs, s, "makespan")) for s in (source, "virtual"))
+        mine, virtual = (m.rows.get((file, procs, s, "makespan"))
+                         for s in (source, m.virtual(source)))
         if mine is None:
             continue
         half = (mine["high"] - mine["low"]) / 2 / mine["median"] if mine["median"] else 0
@@ -206,14 +260,15 @@ HEAD = """# How far virtual time is from threads and from Go
 
 Written by `./dev validation` (tests/accuracy/validation.py): {all} scenarios of the library, of
 which {others} are not dominated by their CPU bursts, GOMAXPROCS {procs}, {cpus} CPUs, {runs} runs
-of each source, interleaved. Errors are virtual over measured, less one; {costs}.
-[validate.md](validate.md) says what each number is, and what is not compared.
+of each source, interleaved, a comparison at a time. Errors are virtual over measured, less one;
+{costs}. [validate.md](validate.md) says what each number is, and what is not compared.
 """
 RANGE = """Where the virtual makespan itself spreads by more than a tenth over the seeds, the noise
 of the costs turns the outcome over, and its median is one of several: {}."""
 END = """## On your machine
 
-`./dev validation --go GO` measures all of it, two minutes for each Go, and writes this page;
+`./dev validation --go GO` measures all of it, three minutes for each Go, and writes this page;
+called again it measures what is missing, as after a time when the machine was not quiet;
 `gmpsim validate FILE --procs 1,2 --go GO` one scenario in seconds, with every number that it has.
 Both say so where other programs use the machine. `gmpsim calibrate --out here.json` and
 `--costs here.json` put this machine's costs in place of the reference table's.
@@ -228,22 +283,35 @@ def para(text, **values):
             for part in text.format(**values).strip().split("\n\n") for p in (part, "")]
 
 
-def write(folder, page, costs):
+HELD_OUT = """Six random programs (tests/accuracy/holdout.py: workers that compute, lock, yield,
+sleep, start others and ask a server), to which nothing was fitted; the targets are one and a half
+times those above."""
+
+
+def write(folder, page):
     names = sorted({n.split("-")[0] for n in os.listdir(folder) if n.endswith(".json")},
                    key=lambda n: [int(x) if x.isdigit() else 0 for x in n[2:].split(".")])
     ms = [Measured(folder, n) for n in names]
     first = ms[0].said
-    lines = para(HEAD, all=len(BUSY + OTHERS), others=len(OTHERS), procs=PROCS.replace(",", ", "),
+    lines = para(HEAD, all=len(BUSY + OTHERS), others=len(OTHERS), procs=", ".join(map(str, PROCS)),
                  cpus=max(c["cpus"] for c in first["comparisons"]), runs=first["runs"],
-                 costs=costs)
-    lines += ["| against | CPUs that were ours |", "|---|---|"]
+                 costs=ms[0].costs())
+    lines += ["| against | comparisons | CPUs that were ours |", "|---|---|---|"]
     for m in ms:
         ours = "" if m.said["quiet"] else ", too few: not quiet"
-        lines.append("| %s | %.1f %%%s |" % (m.name, m.said["cpu_permille"] / 10, ours))
+        lines.append("| %s | %d of %d | %.1f %%%s |" % (
+            m.name, len(m.said["comparisons"]),
+            len(PROCS) * len(BUSY + OTHERS + list(holdout.SEEDS)),
+            m.said["cpu_permille"] / 10, ours))
     for m in ms:
         for source in m.sources():
             title = "Threads, by the rules of %s" % m.name if source == "threads" else m.name
             lines += ["", "## " + title, ""] + summary(m, source)
+    lines += ["", "## Programs that nobody looked at", ""] + para(HELD_OUT)[:-1]
+    for m in ms:
+        for source in m.sources():
+            title = "Threads, rules of " + m.name if source == "threads" else m.name
+            lines += ["", "### " + title, ""] + summary(m, source, held_out=True)
     far = ranges(ms)
     lines += ["", "## Those that are a range", ""]
     lines += para(RANGE.format("; ".join(far))) if far else ["None.", ""]
@@ -263,7 +331,7 @@ def main():
     gmpsim, what, folder = os.path.abspath(sys.argv[1]), sys.argv[2], os.path.abspath(sys.argv[3])
     if what == "measure":
         return measure(gmpsim, folder, sys.argv[4:])
-    write(folder, sys.argv[4], sys.argv[5] if len(sys.argv) > 5 else "costs: the reference table")
+    write(folder, sys.argv[4])
     return 0
 
 

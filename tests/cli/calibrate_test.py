@@ -50,6 +50,8 @@ class Calibrate(unittest.TestCase):
             self.assertIn((name, "cost"), entries)
         with open(os.path.join(self.folder, "x.json"), encoding="utf-8") as f:
             table = json.load(f)
+        deep = table["costs"].pop("deep_after", None)
+        self.assertEqual(deep is not None, "wake_latency_deep" in table["costs"])
         for name, cost in table["costs"].items():
             e = entries[(name, "cost")]
             self.assertFalse(e["disturbed"])

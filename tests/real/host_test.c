@@ -146,6 +146,37 @@ TEST_CASE(Records, BeyondTheLimitAreCountedAsLost)
     rt_free();
 }
 
+static void emit_until_the_end(void *arg)
+{
+    uint32_t me = *(uint32_t *)arg;
+
+    host_set_p((int32_t)me + 10);
+    a_add(&s->stage, 1);
+    for (uint32_t i = 0;; i++) {
+        emit(EV_MARK, 7, i, i, 3);
+        procyield(30);
+        if (me == 0 && a_load(&s->stage) == THREADS)
+            host_stop();
+    }
+}
+
+/* What threads do until they are stopped one by one is not part of the run. */
+TEST_CASE(Records, EndWhereTheWorldEnds)
+{
+    struct seen x = {0};
+    struct rt_opts opts = {.records_max = 1 << 16, .sink = see_all, .sink_arg = &x};
+    struct rt_stats stats;
+
+    begin(&opts);
+    CHECK_EQ(run(emit_until_the_end, THREADS), END_STOPPED);
+    rt_stats(&stats);
+    CHECK_EQ((uint64_t)stats.ran_ns * 1000, rt_verdict()->at_ps);
+    CHECK_LE(x.last_time, rt_verdict()->at_ps);
+    CHECK_GT(x.count, 0);
+    CHECK(!x.torn);
+    rt_free();
+}
+
 TEST_CASE(Records, OffMeansNone)
 {
     struct seen x = {0};

@@ -330,6 +330,97 @@ TEST_CASE(Costs, ACpuThatWasBusyUntilJustNowWakesFast)
     CHECK_EQ(at[0] - at[1], 50000000);
 }
 
+/* CPU 1: still computes when the call begins, no longer when it would end. */
+static void short_neighbour(void *arg)
+{
+    (void)arg;
+    burst(1002000, BURST_WHOLE);
+}
+
+static void timed_waker(void *arg)
+{
+    (void)arg;
+    burst(1000000, BURST_WHOLE);
+    a_store(door, 1u);
+    took[1] = vm_hot.now;
+    futexwakeup(door, 1);
+    took[2] = vm_hot.now;
+}
+
+/* Goal: a wake finds the CPUs as they are when the call begins. With one idle it has to be woken,
+ * which takes who wakes 6 us; with none a wake is cheap, and the woken thread follows whoever
+ * leaves first. A table without the cheap wake has all of it at the end. Method: the other CPU
+ * computes until 2 us after the call began, or not at all. */
+TEST_CASE(Costs, AWakeFindsTheCpusOfItsBegin)
+{
+    static const uint32_t cheap[] = {500000, 500000, 0 /* not known: no cheaper */};
+    static const uint64_t runs_after[] = {15000000, 500000, 6000000};
+    for (int busy = 0; busy < 3; busy++) {
+        world_free_costs();
+        world_costs.kind[COST_futex_wake] = 6000000;
+        world_costs.kind[COST_futex_wake_busy] = cheap[busy];
+        world_costs.kind[COST_wake_latency] = 9000000;
+        struct vm_opts opts = {.cpus = 2, .sched.wakeup_ns = 1000000000 /* nobody is taken */};
+        door = world_begin(&opts, sizeof *door);
+        world_thread(waiter, NULL);
+        world_thread(timed_waker, NULL);
+        if (busy)
+            world_thread(short_neighbour, NULL);
+        CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
+        CHECK_EQ(took[2] - took[1], busy == 1 ? 500000 : 6000000);
+        CHECK_EQ(took[0] - took[1], runs_after[busy]);
+        world_end();
+    }
+}
+
+/* Goal: who was given a CPU gets to run before a wake takes it away again, however long it waited.
+ * Method: two threads on two CPUs wake each other without end; a third one, that has had more than
+ * both, wants a microsecond. */
+enum { TURNS = 2000 };
+
+static void in_turns(void *arg)
+{
+    uint32_t me = *(uint32_t *)arg;
+    for (uint32_t i = 0; i < TURNS; i++) {
+        while (a_load(&door[me]) == 0)
+            futexsleep(&door[me], 0, -1);
+        a_store(&door[me], 0u);
+        a_store(&door[1 - me], 1u);
+        futexwakeup(&door[1 - me], 1);
+    }
+    took[1] = vm_hot.now;
+}
+
+static void third(void *arg)
+{
+    (void)arg;
+    burst(20000000, BURST_WHOLE);
+    a_store(&door[0], 1u);
+    futexwakeup(&door[0], 1);
+    host_usleep(50);
+    burst(1000, BURST_WHOLE);
+    took[0] = vm_hot.now;
+}
+
+TEST_CASE(Cpus, WhoIsSwitchedToGetsToRun)
+{
+    static uint32_t both[] = {0, 1};
+    world_free_costs();
+    world_costs.kind[COST_context_switch] = 1200000;
+    world_costs.kind[COST_futex_sleep] = 400000;
+    world_costs.kind[COST_futex_wake] = 900000;
+    world_costs.kind[COST_futex_return] = 100000;
+    world_costs.kind[COST_wake_latency] = 1000000;
+    door = world_begin(&(struct vm_opts){.cpus = 2}, 2 * sizeof *door);
+    world_thread(in_turns, &both[0]);
+    world_thread(in_turns, &both[1]);
+    world_thread(third, NULL);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
+    CHECK_LT(took[0], 20000000000 + 60000000);
+    CHECK_LT(20000000000 + 1000000000, took[1]);
+    world_end();
+}
+
 /* A thousand wakes whose latency is 1 us in the middle, half at least and four times at most. */
 static uint64_t noisy_run(uint64_t seed, uint32_t permille, uint64_t sorted[64])
 {
