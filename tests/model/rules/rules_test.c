@@ -836,3 +836,5 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_stack.c"
 #include "rules_locks.c"
 #include "rules_print.c"
+#include "rules_pacer.c"
+#include "rules_poll.c"
