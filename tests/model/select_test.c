@@ -267,3 +267,35 @@ TEST_CASE(Select, ACloseWakesAWaitingSelect)
     as_ret(&a);
     check_all("1 false 0");
 }
+
+/* A send to a closed channel panics with every lock given back: the channels work as before. */
+TEST_CASE(Select, APanicLeavesNoChannelLocked)
+{
+    as_init(&a);
+    int c1 = as_object(&a, OBJ_CHAN, 1), c2 = as_object(&a, OBJ_CHAN, 1);
+    int s = as_select(&a, false);
+    as_case(&a, true, c1, 0, 2);
+    as_case(&a, false, c2, 0, 2);
+    int again = as_select(&a, false);
+    as_case(&a, false, c1, 0, 2);
+    as_case(&a, false, c2, 0, 2);
+    int recovers = as_func(&a, "recovers", 0, 2);
+    as_op(&a, OP_RECOVER, 0, 1, 0, 0, 0);
+    as_print1(&a, "%d ", 0);
+    as_ret(&a);
+    int f = as_func(&a, "f", 0, 4);
+    as_op(&a, OP_DEFER, 0, 0, 0, recovers, 0);
+    op_select(s, 0, 1);
+    as_ret(&a);
+    as_func(&a, "main", 0, 4);
+    as_obj(&a, OP_CLOSE, c1);
+    as_call(&a, f, 0, 0, NOREG);
+    as_send(&a, c2, 3);
+    as_recv(&a, c2, 2);
+    as_op(&a, OP_RECV, 2, 1, 0, c1, 0);
+    as_print1(&a, "%t ", 1);
+    op_select(again, 0, 1);
+    as_print1(&a, "%d", 0);
+    as_ret(&a);
+    check_all("1 false 0");
+}

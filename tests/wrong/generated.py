@@ -97,7 +97,7 @@ class Tries:
 # ---- what is known ----
 
 def read_survivors():
-    """[(pattern of a name, reason)]; a column that is * is any."""
+    """[(pattern of a name, reason)]; * stands for any text."""
     out = []
     with open(os.path.join(HERE, "survivors_generated.tsv"), encoding="utf-8") as f:
         for line in f:
@@ -110,9 +110,14 @@ def read_survivors():
     return out
 
 
+def matches(pattern, text):
+    return pattern == text or re.fullmatch(
+        ".*".join(re.escape(p) for p in pattern.split("*")), text) is not None
+
+
 def is_named(mutant, survivors):
     name = mutant.name().split("\t")
-    return any(all(p in ("*", n) for p, n in zip(pattern, name)) for pattern, _ in survivors)
+    return any(all(matches(p, n) for p, n in zip(pattern, name)) for pattern, _ in survivors)
 
 
 def draw(mutants, n, seed):

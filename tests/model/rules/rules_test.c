@@ -838,3 +838,4 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_print.c"
 #include "rules_pacer.c"
 #include "rules_poll.c"
+#include "rules_rest.c"
