@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Goal: each instruction on registers computes what its row in ops.def says, and each jump is taken
- * when it says so. Method: all of them with all pairs of some numbers, in one program that prints. */
+/* Goal: each instruction on registers computes what its row in ops.def says, and each jump is
+ * taken when it says so. Method: all of them with all pairs of some numbers, in one program that
+ * prints. */
 #include <stdio.h>
 #include <string.h>
 

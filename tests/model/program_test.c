@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Goal: program_check takes what its table of operands allows and nothing else. Method: every
- * instruction, with every field at both ends of what it may be and one beyond, in a program that has
- * one of everything; what is right follows here from the kind of the field. */
+ * instruction, with every field at both ends of what it may be and one beyond, in a program that
+ * has one of everything; what is right follows here from the kind of the field. */
 #include <stdio.h>
 #include <string.h>
 

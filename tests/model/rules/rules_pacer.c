@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part of rules_test.c about gcpacer.c: goals, triggers and ratios to the byte, and which P gets
- * which worker. */
+/* The part of rules_test.c about gcpacer.c: goals, triggers and ratios to the byte, and which P
+ * gets which worker. */
 
 /* ---- the pacer ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part of rules_test.c about what a program prints, the order of a select's locks, and the rings
- * of a Pool's queue. */
+/* The part of rules_test.c about what a program prints, the order of a select's locks, and the
+ * rings of a Pool's queue. */
 
 /* ---- print ---- */
 
