@@ -101,7 +101,7 @@ static void put_place(uint64_t at)
     put_text(at == 0 ? "" : at == (uintptr_t)&ioSync ? " io" : " other");
 }
 
-static void note_edge(int edge, uint32_t goid, uint64_t with)
+static void note_edge(enum race_edge edge, uint32_t goid, uint64_t with)
 {
     static const char *const words[] = {"create", "acquire", "release", "merge",
                                         "hand",   "timer",   "end"};
@@ -113,7 +113,8 @@ static void note_edge(int edge, uint32_t goid, uint64_t with)
         put_place(with);
 }
 
-static void note_access(uint32_t goid, uint32_t pc, uint64_t at, int32_t object, int kind)
+static void note_access(uint32_t goid, uint32_t pc, uint64_t at, int32_t object,
+                        enum race_kind kind)
 {
     static const char *const words[] = {"read", "write", "load", "store"};
     CHECK_EQ(prog_code[pc].op, rt->prog->code[pc].op);

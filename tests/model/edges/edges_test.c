@@ -18,8 +18,9 @@ static void edge_note(const char *what, uint64_t from, uint64_t to);
 
 /* What orders goroutines is told as to a host that looks for data races (edges_orders.c). */
 static bool telling;
-static void note_edge(int edge, uint32_t goid, uint64_t with);
-static void note_access(uint32_t goid, uint32_t pc, uint64_t at, int32_t object, int kind);
+static void note_edge(enum race_edge edge, uint32_t goid, uint64_t with);
+static void note_access(uint32_t goid, uint32_t pc, uint64_t at, int32_t object,
+                        enum race_kind kind);
 #undef race_on
 #undef race_tell
 #undef race_access
