@@ -442,6 +442,7 @@ static void is_one_kind(struct m *mp)
     unsigned char *p = host_alloc(1024, 64);
     struct hchan *a, *b, *d;
     struct ctx *child = host_alloc(sizeof *child, 16);
+    struct smutex *free_lock = host_alloc(sizeof *free_lock, 16);
     (void)mp;
     leak_fresh(l, true);
     l->verdict = true;
@@ -449,7 +450,7 @@ static void is_one_kind(struct m *mp)
         (void)waits_at_sema((semaword *)(p + 4 * i));
     (void)waits_at_list(&((struct cond *)p)->notify.head);
     (void)waits_at_list(&((struct weighted *)p)->head);
-    a_init(&((struct var *)p)->v, (uint64_t)chan_object(0, &a));
+    uint64_t first_word = (uint64_t)chan_object(0, &a);
     ((struct timerObject *)p)->c = chan_object(0, &b);
     a_init(&child->done_handle, chan_object(0, &d));
     CHECK(((struct ctx *)p)->children == NULL);
@@ -459,6 +460,10 @@ static void is_one_kind(struct m *mp)
     (void)waits_at_chan(&d->recvq);
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         leak_look_anew(l);
+        if (want[i].kind == OBJ_COND)
+            ((struct cond *)p)->L = free_lock;
+        else
+            a_init(&((struct var *)p)->v, first_word);
         leak_object(l, object_add(p, want[i].kind));
         CHECK_STR(woken(), want[i].woken);
     }

@@ -160,11 +160,11 @@ static void does_timers(struct m *mp)
     leak_fresh(l, true);
     struct timeTimer *sends = of_time(0, 0);
     struct hchan *done;
-    struct ctx ctx = {0};
+    struct ctx *ctx = host_alloc(sizeof *ctx, 16);
     (void)waits_at_chan(&sends->c->recvq);
-    a_init(&ctx.done_handle, chan_object(0, &done));
+    a_init(&ctx->done_handle, chan_object(0, &done));
     (void)waits_at_chan(&done->recvq);
-    int64_t context = object_add(&ctx, OBJ_CONTEXT);
+    int64_t context = object_add(ctx, OBJ_CONTEXT);
     l->verdict = true;
     timers_reach(l, "", "", "");
     struct timer *t = pending(sendTime, sends);
