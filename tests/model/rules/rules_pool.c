@@ -157,3 +157,22 @@ static void more_ps(struct m *mp)
 }
 
 TEST_CASE(Rules, APoolsPlacesAreMadeAnewForMorePs) { each_release(more_ps); }
+
+static void lists_pools(struct m *mp)
+{
+    struct pool *first = pool_make(), *second = pool_make();
+    (void)mp;
+    the_pool = first;
+    put_value(1);
+    the_pool = second;
+    put_value(2);
+    CHECK(rt->objs->pools->allPools == second);
+    CHECK(second->next == first && first->next == NULL);
+    poolCleanup(); /* of both */
+    poolCleanup();
+    CHECK_EQ(get_value(), 0);
+    the_pool = first;
+    CHECK_EQ(get_value(), 0);
+}
+
+TEST_CASE(Rules, ACollectionKnowsEveryPool) { each_release(lists_pools); }

@@ -138,3 +138,46 @@ static void ends_tree(struct m *mp)
 }
 
 TEST_CASE(RestRules, ACancelEndsItsTreeAlone) { each_leak_world(27, ends_tree); }
+
+/* ---- checks of a world at rest ---- */
+
+static void sees_each_p(struct m *mp)
+{
+    (void)mp;
+    CHECK(check_partition() == NULL);
+    for (int id = 0; id < PROCS; id++) {
+        uint32_t was = a_peek(&rt->allp[id]->status);
+        a_store(&rt->allp[id]->status, (uint32_t)Pdead);
+        CHECK(check_partition() != NULL);
+        a_store(&rt->allp[id]->status, was);
+    }
+    CHECK(check_partition() == NULL);
+}
+
+TEST_CASE(RestRules, EachPHasOnePlace) { each_release(sees_each_p); }
+
+static void looks(struct m *mp)
+{
+    struct m *other = host_alloc(sizeof *other, 64);
+    struct g *gp = g_of(Grunning);
+    rt->allm = mp;
+    mp->alllink = other;
+    other->alllink = NULL;
+    CHECK(!somebody_looks()); /* m0 has a P and is in user code, for all that is known */
+    a_store(&sched->needspinning, 1);
+    CHECK(somebody_looks());
+    a_store(&sched->needspinning, 0);
+    other->spinning = true;
+    CHECK(somebody_looks());
+    other->spinning = false;
+    other->nextp = rt->allp[3];
+    CHECK(somebody_looks());
+    other->nextp = NULL;
+    a_init(&other->p, rt->allp[3]);
+    CHECK(somebody_looks()); /* in the scheduler, with a P */
+    a_init(&other->curg, gp);
+    CHECK(!somebody_looks());
+    mp->alllink = NULL;
+}
+
+TEST_CASE(RestRules, WhoLooksForWork) { each_release(looks); }
