@@ -85,6 +85,8 @@ static void gcFlushBgCredit(int64_t work_done)
 /* pollFractionalWorkerExit: over 1.2 times the share. */
 static bool fraction_exceeded(struct p *pp)
 {
+    if (!prof->fractional_stops_itself)
+        return false;
     struct gcController *c = &rt->gc;
     int64_t now = nanotime(), delta = now - c->markStart;
     int64_t self = pp->gc.fractionalTime + (now - pp->gc.workerStart);
@@ -288,7 +290,7 @@ static bool worker_body(struct g *gp, struct p *pp)
     casGToWaiting(gp, Grunning, waitReasonGCWorkerActive);
     gcDrain(gp, pp, mode, /*until_preempt*/ true);
     if (mode == gcDedicated) {
-        if (a_load_rlx(&gp->preempt))
+        if (a_load_rlx(&gp->preempt) && prof->gc_gives_ring_away)
             give_ring_away(pp);
         gcDrain(gp, pp, mode, /*until_preempt*/ false);
     }

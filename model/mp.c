@@ -325,13 +325,16 @@ static void newm(enum mstart_kind kind, struct p *pp, int64_t id)
     releasem(mp);
 }
 
-/* proc.go startTemplateThread. */
-static void startTemplateThread(void)
+/* proc.go startTemplateThread. False: the caller still has to make it, and may be preempted before.
+ */
+static bool startTemplateThread(void)
 {
     struct m *mp = acquirem();
-    if (a_cas(&rt->newmHandoff.haveTemplateThread, 0, 1))
+    bool mine = a_cas(&rt->newmHandoff.haveTemplateThread, 0, 1);
+    if (mine && prof->template_thread_pinned)
         newm(MSTART_TEMPLATE, NULL, -1);
     releasem(mp);
+    return !mine || prof->template_thread_pinned;
 }
 
 /* proc.go templateThread: an M without P that only starts threads. */

@@ -19,7 +19,7 @@ static void startm(struct p *pp, bool spinning, bool lockheld);
 static void m_init(struct m *mp, int64_t id, enum mstart_kind kind);
 static struct m *allocm(struct p *pp, enum mstart_kind kind, int64_t id);
 static void newm(enum mstart_kind kind, struct p *pp, int64_t id);
-static void startTemplateThread(void);
+static bool startTemplateThread(void);
 static void mloop(struct m *mp);
 static void mstart(struct m *mp);
 static void mexit(struct m *mp);

@@ -8,6 +8,7 @@
 #include "lock.h"
 #include "mp.h"
 #include "note.h"
+#include "preempt.h"
 #include "runq.h"
 #include "spin.h"
 #include "step.h"
@@ -18,17 +19,31 @@ static void dolockOSThread(struct g *gp, struct m *mp)
     a_store_rlx(&gp->lockedm, mp);
 }
 
-/* proc.go LockOSThread. */
-static void LockOSThread(struct g *gp)
+static void lock_external(struct g *gp)
 {
     struct m *mp = getm();
-    if (a_load(&rt->newmHandoff.haveTemplateThread) == 0)
-        startTemplateThread(); /* from now on this M may not clone itself */
     mp->lockedExt++;
     if (mp->lockedExt == 0)
         throw("LockOSThread nesting overflow");
     dolockOSThread(gp, mp);
     ev_g_lock_thread(rec_g(gp), true);
+}
+
+/* The rest of LockOSThread, of who was not pinned. */
+static enum opres step_lockOSThread(struct g *gp)
+{
+    newm(MSTART_TEMPLATE, NULL, -1);
+    lock_external(gp);
+    return OP_DONE;
+}
+
+/* proc.go LockOSThread. From now on this M may not clone itself. */
+static void LockOSThread(struct g *gp)
+{
+    if (a_load(&rt->newmHandoff.haveTemplateThread) == 0 && !startTemplateThread())
+        preemptible(gp, STEP_lockOSThread);
+    else
+        lock_external(gp);
 }
 
 /* proc.go lockOSThread: the runtime's own use. */

@@ -88,6 +88,18 @@ static COLD enum opres newstack(struct g *gp)
     return mcall(a_load_rlx(&gp->preemptStop) ? preemptPark : gopreempt_m);
 }
 
+/* The prologue of a function that the runtime calls. */
+static enum opres step_prologue(struct g *gp)
+{
+    return a_load_rlx(&gp->stackguard0) != GUARD_NORMAL ? newstack(gp) : OP_DONE;
+}
+
+static void preemptible(struct g *gp, enum step rest)
+{
+    push_step(gp, rest);
+    push_step(gp, STEP_prologue);
+}
+
 /* proc.go preemptone. Best effort: the G may have stopped, or another one may run by now. */
 static bool preemptone(struct p *pp)
 {

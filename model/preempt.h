@@ -12,6 +12,9 @@ struct suspendGState {
 static void sighandler(void *arg);
 static COLD enum opres asyncPreempt2(struct g *gp);
 static COLD enum opres newstack(struct g *gp);
+/* Before what a function of the runtime still has to do, where a call in it may be its end for now:
+ * the G goes on with `rest`. */
+static void preemptible(struct g *gp, enum step rest);
 static bool preemptone(struct p *pp);
 static bool preemptall(void);
 static struct suspendGState suspendG(struct g *gp);

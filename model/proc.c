@@ -229,11 +229,13 @@ static bool recheck(struct m *mp, struct p **allp, int32_t n, bool wasSpinning, 
     return false;
 }
 
-/* After a blocking poll: a P for what came. True: *f or *again is set; false: nothing to do but
- * sleep. */
+/* After a blocking poll: a P for what came; since 1.14 also if nothing did, as it may have been a
+ * timer's time. True: *f or *again is set; false: nothing to do but sleep. */
 static bool polled_with_p(struct m *mp, int64_t now, struct gList *list, int32_t delta,
                           bool wasSpinning, struct found *f, bool *again)
 {
+    if (!prof->per_p_timers && gList_empty(list))
+        return false;
     lock(&sched->lock);
     struct p *pp = pidleget(now);
     unlock(&sched->lock);
@@ -253,13 +255,20 @@ static bool polled_with_p(struct m *mp, int64_t now, struct gList *list, int32_t
     return true;
 }
 
+/* Is there anything to wait for in the poller? */
+static bool polls(int64_t pollUntil)
+{
+    if (!netpollinited())
+        return !prof->polls_when_inited;
+    return netpollAnyWaiters() || pollUntil != 0;
+}
+
 /* Step 16: one M sleeps in the poller, until the earliest timer of any P. lastpoll == 0 says that
  * somebody does. */
 static bool poll_until(struct m *mp, int64_t now, int64_t pollUntil, bool wasSpinning,
                        struct found *f, bool *again)
 {
-    if (!netpollinited() || (!netpollAnyWaiters() && pollUntil == 0) ||
-        a_xchg(&sched->lastpoll, 0) == 0) {
+    if (!polls(pollUntil) || a_xchg(&sched->lastpoll, 0) == 0) {
         if (pollUntil != 0 && netpollinited()) {
             int64_t until = a_load(&sched->pollUntil);
             if (until == 0 || until > pollUntil)

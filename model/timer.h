@@ -29,6 +29,7 @@ struct timer {
         struct mutex mu; /* third generation */
         struct {
             ATOMIC(uint32_t) status; /* second generation: enum timer_status */
+            uint32_t claimed;        /* what it was before timerModifying */
             int64_t nextwhen;        /* its owner is whoever made status Modifying */
         } v1;
         struct {
@@ -170,6 +171,7 @@ static bool deltimer(struct timer *t);
 static bool modtimer(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg,
                      uint64_t seq);
 static void addtimer(struct timer *t);
+static bool modtimer_unpinned(struct timer *t, int64_t when);
 static void moveTimers_v1(struct timers *dst, struct timers *src);
 static int64_t nobarrierWakeTime(struct timers *ts);
 static struct timer_check checkTimers(struct p *pp, int64_t now);

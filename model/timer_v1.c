@@ -20,6 +20,7 @@
 #include "lock.h"
 #include "netpoll.h"
 #include "park.h"
+#include "preempt.h"
 #include "spin.h"
 #include "step.h"
 
@@ -191,23 +192,62 @@ static void modtimer_mark(struct timer *t, int64_t when, uint32_t old, struct m 
         wakeNetPoller(when);
 }
 
-/* time.go modtimer. True: it had not run. */
-static bool modtimer(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg,
-                     uint64_t seq)
+/* modtimer up to the new time. Returns what the status was. */
+static uint32_t modtimer_begin(struct timer *t, int64_t period, timer_fn f, void *arg, uint64_t seq,
+                               struct m **mpp)
 {
-    struct m *mp;
-    uint32_t s = modtimer_claim(t, &mp);
+    uint32_t s = modtimer_claim(t, mpp);
     if (s == timerDeleted)
         a_add(&t->ts->zombies, -1);
     t->period = period;
     t->f = f;
     t->arg = arg;
     t->seq = seq;
+    return s;
+}
+
+static void modtimer_end(struct timer *t, int64_t when, uint32_t s, struct m *mp)
+{
     if (s == timerNoStatus || s == timerRemoved)
         modtimer_add(t, when, mp);
     else
         modtimer_mark(t, when, s, mp);
+}
+
+static bool status_is_pending(uint32_t s)
+{
     return s == timerWaiting || s == timerModifiedEarlier || s == timerModifiedLater;
+}
+
+/* time.go modtimer. True: it had not run. */
+static bool modtimer(struct timer *t, int64_t when, int64_t period, timer_fn f, void *arg,
+                     uint64_t seq)
+{
+    struct m *mp;
+    uint32_t s = modtimer_begin(t, period, f, arg, seq, &mp);
+    modtimer_end(t, when, s, mp);
+    return status_is_pending(s);
+}
+
+static enum opres step_modtimer(struct g *gp)
+{
+    struct timer *t = gp->opobj;
+    modtimer_end(t, gp->opval, t->v1.claimed, acquirem());
+    return OP_DONE;
+}
+
+/* modtimer of who may be preempted while the timer is timerModifying. */
+static bool modtimer_unpinned(struct timer *t, int64_t when)
+{
+    struct m *mp;
+    uint32_t s = modtimer_begin(t, 0, t->f, t->arg, t->seq, &mp);
+    releasem(mp);
+    struct g *gp = a_own(&mp->curg);
+    t->v1.claimed = s;
+    gp->opobj = t;
+    gp->opval = when;
+    preemptible(gp, STEP_modtimer);
+    return status_is_pending(s);
 }
 
 /* A deleted timer leaves the heap at index i. False: its status changed first. *changed as
@@ -259,6 +299,25 @@ static void cleantimers(struct timers *ts)
     }
 }
 
+static void addtimer_to(struct timers *ts, struct timer *t)
+{
+    int64_t when = t->when;
+    lock(&ts->mu);
+    cleantimers(ts);
+    doaddtimer(ts, t);
+    unlock(&ts->mu);
+    wakeNetPoller(when);
+}
+
+/* The rest of addtimer, of who was not pinned: by now the heap may be another P's. */
+static enum opres step_addtimer(struct g *gp)
+{
+    struct timers *ts = gp->param;
+    gp->param = NULL;
+    addtimer_to(ts, gp->opobj);
+    return OP_DONE;
+}
+
 /* time.go addtimer: a timer that was never added. */
 static void addtimer(struct timer *t)
 {
@@ -267,14 +326,15 @@ static void addtimer(struct timer *t)
     if (a_load(&t->v1.status) != timerNoStatus)
         throw("addtimer called with initialized timer");
     a_store(&t->v1.status, (uint32_t)timerWaiting);
-    int64_t when = t->when;
+    if (!prof->addtimer_pinned) {
+        struct g *gp = a_own(&getm()->curg);
+        gp->opobj = t;
+        gp->param = timers_own();
+        preemptible(gp, STEP_addtimer);
+        return;
+    }
     struct m *mp = acquirem();
-    struct timers *ts = timers_own();
-    lock(&ts->mu);
-    cleantimers(ts);
-    doaddtimer(ts, t);
-    unlock(&ts->mu);
-    wakeNetPoller(when);
+    addtimer_to(timers_own(), t);
     releasem(mp);
 }
 

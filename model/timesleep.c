@@ -140,6 +140,8 @@ static bool time_Reset(struct timeTimer *tt, int64_t d)
 {
     int64_t when = time_when(d);
     racereleasemerge(&tt->t);
+    if (prof->per_p_timers && !prof->timers_v2 && !prof->modtimer_pinned)
+        return modtimer_unpinned(&tt->t, when);
     if (prof->per_p_timers)
         return timer_reset(&tt->t, when, 0);
     bool active = timer_stop(&tt->t);

@@ -245,6 +245,12 @@ TEST_CASE(Sched, LockedGoroutineCostsAHandOver)
         as_run(&r, &a, (struct as_opts){.release = rel});
         CHECK_EQ(r.end, END_STOPPED);
         CHECK(counter(COUNTER_locked_handoffs) >= 9);
+        uint64_t threads = counter(COUNTER_threads); /* the template thread is one of them */
+        as_run(&r, &a,
+               (struct as_opts){.release = rel, .rule = "template_thread_pinned", .value = 0});
+        CHECK_EQ(r.end, END_STOPPED);
+        CHECK_EQ(counter(COUNTER_threads), threads);
+        CHECK(counter(COUNTER_locked_handoffs) >= 9);
     }
 }
 

@@ -334,6 +334,19 @@ TEST_CASE(Timer, StopAndResetSayWhatGoSays)
         }
 }
 
+/* Who may be preempted in the middle, and is not, does the same (issues 44868 and 38070). */
+TEST_CASE(Timer, UnpinnedStopAndResetSayTheSame)
+{
+    static const char *const rules[] = {"addtimer_pinned", "modtimer_pinned"};
+    for (int rel = 14; rel < 23; rel++)
+        for (int i = 0; i < 2; i++) {
+            stop_and_reset_program();
+            as_run(&r, &a, (struct as_opts){.release = rel, .rule = rules[i], .value = 0});
+            CHECK_EQ(r.end, END_STOPPED);
+            CHECK_STR(r.out, STOP_RESET_OLD);
+        }
+}
+
 /* Main modules below go 1.23, or asynctimerchan=1, keep buffered channels until 1.26. */
 TEST_CASE(Timer, OldChannelSemanticsOnRequestUntil126)
 {

@@ -5,9 +5,11 @@ that of the release that had them, and not where it is that of the repair.
 
 bugs.py GMPSIM             the test: each row of bugs.tsv found within its budget, and nothing with
                            the repair in a few thousand schedules of three strategies
-bugs.py GMPSIM --write     measures the table of docs/exploration.md and puts it there: the first
+bugs.py GMPSIM --write [ISSUE...]
+                           measures the table of docs/exploration.md and puts it there: the first
                            schedule per strategy (up to 100,000), a million with the repair; a
-                           tenth of it where --checks looks at every point
+                           tenth of it where --checks looks at every point. ISSUE: only its rows,
+                           the others stay as they are
 """
 import csv
 import json
@@ -23,6 +25,7 @@ PAGE = os.path.join(ROOT, "docs", "exploration.md")
 BEGIN, END = "<!-- bugs.py --write -->\n", "<!-- bugs.py end -->\n"
 STRATEGIES = ["random", "pct", "pos", "surw"]
 AFTER_RUNS = 2000
+STEPS = 1000000  # who waits for ever by looking takes many to the file's `until`
 MOST = 100000  # schedules of one strategy for the table; a tenth with --checks, which are slow
 
 
@@ -38,6 +41,7 @@ def explore(gmpsim, row, which, strategy, runs, *more):
         command = [gmpsim, "explore", os.path.join(HISTORY, row["scenario"] + ".json"),
                    "--granularity", "op", "--strategy", strategy, "--runs", str(runs),
                    "--profile", release, "--late", row["late"], "--json",
+                   "--max-steps", str(STEPS),
                    "--schedule", os.path.join(folder, "x.schedule"), *more]
         for rule in rules:
             command += ["--rule", rule]
@@ -73,12 +77,19 @@ def rule_words(text):
     return release.removeprefix("go") + "".join(", `%s`" % r for r in rules)
 
 
-def table(gmpsim):
-    """Of each row: the first schedule by each strategy, the shortest finding, the repair."""
+def table(gmpsim, issues, known):
+    """Of each row: the first schedule by each strategy, the shortest finding, the repair. known:
+    lines of the rows that are not measured again."""
     yield ("| issue | scenario | with | " + " | ".join(STRATEGIES) + " | seconds | points | "
            "preemptions | without: random schedules, finding |\n")
     yield "|---" * (7 + len(STRATEGIES)) + "|\n"
     for row in rows():
+        start = "| %s | [%s]" % (row["issue"], row["scenario"])
+        line = next((k for k in known if k.startswith(start) and
+                     "| %s |" % rule_words(row["before"]) in k), None)
+        if issues and row["issue"] not in issues and line:
+            yield line
+            continue
         found = {s: first(gmpsim, row, s) for s in STRATEGIES}
         best = min((g for g in found.values() if g), key=lambda g: g["schedules_to_first"])
         f = best["finding"]
@@ -96,18 +107,19 @@ def table(gmpsim):
         yield "| " + " | ".join(cells) + " |\n"
 
 
-def write(gmpsim):
+def write(gmpsim, issues):
     with open(PAGE, encoding="utf-8") as f:
         before, rest = f.read().split(BEGIN)
-    text = "".join(table(gmpsim))
+    known, after = rest.split(END)
+    text = "".join(table(gmpsim, issues, known.splitlines(True)))
     with open(PAGE, "w", encoding="utf-8") as f:
-        f.write(before + BEGIN + text + END + rest.split(END)[1])
+        f.write(before + BEGIN + text + END + after)
 
 
 def main():
     gmpsim = os.path.abspath(sys.argv[1])
-    if sys.argv[2:] == ["--write"]:
-        write(gmpsim)
+    if sys.argv[2:3] == ["--write"]:
+        write(gmpsim, sys.argv[3:])
         return 0
     bad = ["%s: %s" % (r["issue"], text) for r in rows() for text in is_right(gmpsim, r)]
     print("\n".join(bad))
