@@ -22,7 +22,8 @@
 enum { GS = 10, THIEVES_MAX = 2, PS = 1 + THIEVES_MAX };
 
 struct setup {
-    const char *owner; /* p: put at the tail, n: put next, g: get, d: drain, b: a batch of two */
+    const char *owner; /* p: put at the tail, n: put next, g: get, d: drain, b: a batch of two;
+                          before them a digit: so many are in the ring from the start */
     int thieves;
     bool steal_next;
     int gets;        /* that each thief makes from its own ring after a steal */
@@ -39,6 +40,12 @@ static struct m *ms[PS];
 static int taken[GS + 1];
 static int taker[GS + 1]; /* 1 + the M that took it last */
 
+static uint32_t there(void)
+{
+    char c = setup->owner[0];
+    return c >= '0' && c <= '9' ? (uint32_t)(c - '0') : 0;
+}
+
 static void take(struct g *gp)
 {
     if (gp == nobody)
@@ -50,11 +57,11 @@ static void take(struct g *gp)
 static void owner(void *arg)
 {
     struct p *pp = ps[0];
-    uint64_t next = 1;
+    uint64_t next = 1 + there();
     bool inherit;
 
     (void)arg;
-    for (const char *c = setup->owner; *c != '\0'; c++) {
+    for (const char *c = setup->owner + (there() > 0); *c != '\0'; c++) {
         struct g *gp;
         struct gQueue q;
         switch (*c) {
@@ -116,6 +123,18 @@ static void make_p(int i)
     a_init(&ps[i]->m, ms[i]);
 }
 
+/* From the last slot on, so that it goes round. */
+static void fill_ring(void)
+{
+    const uint32_t head = 3;
+    if (there() == 0)
+        return;
+    for (uint32_t i = 0; i < there(); i++)
+        a_init(runq_slot(ps[0], head + i), &gs[1 + i]);
+    a_init(&ps[0]->runqhead, head);
+    a_init(&ps[0]->runqtail, head + there());
+}
+
 static void build_world(void)
 {
     rt = host_alloc(sizeof *rt, 64);
@@ -136,6 +155,7 @@ static void build_world(void)
     }
     for (int i = 0; i <= setup->thieves; i++)
         make_p(i);
+    fill_ring();
 }
 
 static void build(void *arg)
@@ -162,11 +182,14 @@ static void count_rest(void)
         taken[gp->goid]++;
 }
 
+static struct fingerprint schedules_seen;
+
 static void check(void *arg)
 {
-    uint64_t put = 0;
+    uint64_t put = there();
 
     (void)arg;
+    fp_mix(&schedules_seen, ex_fingerprint());
     if (ex_why() != END_DONE) {
         if (ex_why() != END_LIMIT)
             ex_fail("the threads did not end");
@@ -549,3 +572,5 @@ TEST_CASE(Runq, WhatDoesNotFitGoesAwayUnderTheLock)
 #include "poolqueue_cases.c"
 
 #include "orders_cases.c"
+
+#include "protocol_cases.c"

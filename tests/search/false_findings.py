@@ -3,10 +3,12 @@
 """explore finds nothing in the scenarios of the library but the bugs that they describe.
 
     false_findings.py GMPSIM [--runs N] [--sample N --seed TEXT] [--granularity LIST]
-        [--seconds S]
+        [--strategy LIST] [--seconds S] [--journal FILE]
 
 Each file that is no kernel with a bug is explored by turns and by operations. --sample takes so
-many files by the seed. No file takes much longer than --seconds for each granularity."""
+many files by the seed. No file takes much longer than --seconds for each granularity (0: as long
+as it takes); what got fewer schedules than --runs is named at the end. --journal notes what is
+done; the same line goes on there. --strategy random --runs 10000 --seconds 0 takes some hours."""
 import argparse
 import json
 import os
@@ -26,13 +28,23 @@ def files(args):
     return found
 
 
+def journal(args):
+    """How many schedules were done of what, as an earlier run noted."""
+    if not args.journal or not os.path.exists(args.journal):
+        return {}
+    with open(args.journal, encoding="utf-8") as f:
+        return {name: int(n) for name, n in (line.rstrip("\n").split("\t") for line in f)}
+
+
 def explore(args, path, granularity, folder):
     """What is wrong with it, or None; and how many schedules."""
     steps = "2000" if granularity == "sync" else "200000"
     words = [args.gmpsim, "explore", str(path), "--json", "--no-shrink",
-             "--granularity", granularity, "--strategy", "time,random,pct,pos",
-             "--runs", str(args.runs), "--for", "%ds" % args.seconds, "--max-steps", steps,
-             "--seeds", args.seed, "--schedule", os.path.join(folder, "x.schedule")]
+             "--granularity", granularity, "--strategy", args.strategy,
+             "--runs", str(args.runs), "--max-steps", steps, "--seeds", args.seed,
+             "--schedule", os.path.join(folder, "x.schedule")]
+    if args.seconds:
+        words += ["--for", "%ds" % args.seconds]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return None, json.loads(done.stdout)["schedules"]
@@ -51,19 +63,28 @@ def main():
     p.add_argument("--sample", type=int, default=0)
     p.add_argument("--seed", default="1")
     p.add_argument("--granularity", default="sync,op")
+    p.add_argument("--strategy", default="time,random,pct,pos")
+    p.add_argument("--journal")
     p.add_argument("--seconds", type=int, default=60)
     args = p.parse_args()
-    bad = schedules = 0
+    bad = 0
+    counts = journal(args)
     with tempfile.TemporaryDirectory() as folder:
         for path in files(args):
             for granularity in args.granularity.split(","):
-                wrong, n = explore(args, path, granularity, folder)
-                schedules += n
+                name = "%s, %s" % (path.relative_to(LIBRARY), granularity)
+                if name in counts:
+                    continue
+                wrong, counts[name] = explore(args, path, granularity, folder)
                 if wrong is not None:
                     bad += 1
-                    name = path.relative_to(LIBRARY)
-                    print("%s, %s: %s" % (name, granularity, wrong), flush=True)
-    print("%d schedules, %d findings that are none" % (schedules, bad))
+                    print("%s: %s" % (name, wrong), flush=True)
+                elif args.journal:
+                    with open(args.journal, "a", encoding="utf-8") as f:
+                        f.write("%s\t%d\n" % (name, counts[name]))
+    few = [n for n, c in sorted(counts.items()) if 0 < c < args.runs]
+    print("%d schedules, %d findings that are none; %d searches, %d of them cut short%s" % (
+        sum(counts.values()), bad, len(counts), len(few), "".join("\n  " + n for n in few)))
     return 1 if bad else 0
 
 

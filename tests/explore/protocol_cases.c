@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Part of runq_test.c: the protocol of the run queue, an owner and two thieves around a ring of
+ * four, with every schedule of up to three preemptions, for every release and memory. That takes
+ * an hour: GMPSIM_PROTOCOL names a file that gets a row for each cell when it is done, and whose
+ * cells are not done again as long as the queue does the same (tests/explore/orders.py protocol).
+ * Every test run does a part of each.
+ */
+#include <time.h>
+
+enum { PROTOCOL_PREEMPTIONS = 3, PROTOCOL_RUNS = 300, PROTOCOL_LINE = 200 };
+
+static const struct {
+    const char *name;
+    struct setup setup;
+} protocol_worlds[] = {
+    {"put get", {"pg", 2, false, 0, 0}},          {"next get", {"ng", 2, true, 0, 0}},
+    {"two there, drain", {"2d", 2, false, 0, 0}}, {"batch get", {"bg", 2, false, 0, 0}},
+    {"next next", {"nn", 2, true, 0, 0}},         {"two there, get put", {"2gp", 2, false, 0, 0}},
+    {"four there, put", {"4p", 2, false, 0, 0}},
+};
+enum { PROTOCOL_WORLDS = sizeof protocol_worlds / sizeof *protocol_worlds };
+
+struct cell {
+    int release;
+    size_t world;
+    enum mm_kind memory;
+    uint64_t seen; /* of its release; 0: not known yet */
+};
+
+static void cell_name(const struct cell *c, char *buf, size_t size)
+{
+    snprintf(buf, size, "go1.%d\t%s\t%s\t%016" PRIx64 "\t", c->release,
+             protocol_worlds[c->world].name, mm_kind_name(c->memory), c->seen);
+}
+
+static bool cell_is_done(const char *path, const char *name)
+{
+    char line[PROTOCOL_LINE];
+    bool done = false;
+    FILE *from = fopen(path, "r");
+    while (from != NULL && !done && fgets(line, sizeof line, from) != NULL)
+        done = strncmp(line, name, strlen(name)) == 0;
+    if (from != NULL)
+        fclose(from);
+    return done;
+}
+
+static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+static void tell_cell(const char *path, const char *name, double seconds, const char *found)
+{
+    FILE *to = fopen(path, "a");
+    if (to == NULL)
+        FAIL_CASE("%s: cannot be written", path);
+    fprintf(to, "%s%" PRIu64 "\t%" PRIu64 "\t%.1f\t%s\t%s\n", name, result.runs, result.steps,
+            seconds, exhausted ? "all" : "a part", found);
+    fclose(to);
+}
+
+static void do_cell(const struct cell *c)
+{
+    const char *path = getenv("GMPSIM_PROTOCOL"), *most = getenv("GMPSIM_PROTOCOL_RUNS");
+    char name[PROTOCOL_LINE];
+    cell_name(c, name, sizeof name);
+    if (path != NULL && c->memory != MM_SC && cell_is_done(path, name))
+        return;
+    double from = cpu_seconds();
+    uint64_t runs = path == NULL ? PROTOCOL_RUNS : most == NULL ? 0 : strtoull(most, NULL, 10);
+    release = c->release;
+    const char *found = search_for(&protocol_worlds[c->world].setup, c->memory,
+                                   PROTOCOL_PREEMPTIONS, runs);
+    release = PROFILE_LATEST;
+    if (path != NULL && !cell_is_done(path, name))
+        tell_cell(path, name, cpu_seconds() - from, found);
+    CHECK_STR(found, "nothing");
+}
+
+/* All that happens in all schedules under sc. */
+static uint64_t seen_by(int r)
+{
+    fp_init(&schedules_seen);
+    for (size_t i = 0; i < PROTOCOL_WORLDS; i++)
+        do_cell(&(struct cell){r, i, MM_SC, 0});
+    return fp_value(&schedules_seen);
+}
+
+/* Does a release do nothing else than a later one? seen: of all releases. */
+static bool is_as_later(const uint64_t *seen, int r)
+{
+    for (int later = r + 1; later <= PROFILE_LATEST; later++)
+        if (seen[later] == seen[r])
+            return true;
+    return false;
+}
+
+/* What is as a later release under sc is not searched again under the other memories. */
+TEST_CASE(Runq, ProtocolWithinThreePreemptions)
+{
+    uint64_t seen[PROFILE_LATEST + 1];
+    for (int r = PROFILE_LATEST; r >= PROFILE_FIRST; r--)
+        seen[r] = seen_by(r);
+    for (size_t i = 0; i < PROTOCOL_WORLDS; i++)
+        for (int r = PROFILE_LATEST; r >= PROFILE_FIRST; r--)
+            for (int memory = MM_TSO; memory < MM_KINDS && !is_as_later(seen, r); memory++)
+                do_cell(&(struct cell){r, i, (enum mm_kind)memory, seen[r]});
+}
