@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Goal: which orders of memory the scheduler, the poller, system calls, locks, semaphores and
- * timers need, and that with all of them no memory model shows anything wrong. Method: whole programs
- * (orders/), searched at random under the memory of each port; then the same with one part of one
- * site's order left out. The run queue has worlds of its own (tests/explore/orders_cases.c).
+ * timers need, and that with all of them no memory model shows anything wrong. Method: whole
+ * programs (orders/), searched at random under the memory of each port; then the same with one part
+ * of one site's order left out. The run queue has worlds of its own (tests/explore/orders_cases.c).
  *
  * GMPSIM_ORDERS names a file that gets a row for each part when it is done, and whose parts are not
- * done again (tests/search/orders.py); GMPSIM_ORDERS_RUNS: schedules of a world and strategy.
+ * done again (tests/explore/orders.py); GMPSIM_ORDERS_RUNS: schedules of a world and strategy.
  */
 #include <inttypes.h>
 #include <stdio.h>
