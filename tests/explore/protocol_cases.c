@@ -68,9 +68,11 @@ static void do_cell(const struct cell *c)
     double from = cpu_seconds();
     uint64_t runs = path == NULL ? PROTOCOL_RUNS : most == NULL ? 0 : strtoull(most, NULL, 10);
     release = c->release;
+    may_be_late = true;
     const char *found = search_for(&protocol_worlds[c->world].setup, c->memory,
                                    PROTOCOL_PREEMPTIONS, runs);
     release = PROFILE_LATEST;
+    may_be_late = false;
     if (path != NULL && !cell_is_done(path, name))
         tell_cell(path, name, cpu_seconds() - from, found);
     CHECK_STR(found, "nothing");

@@ -19,7 +19,7 @@
 #include "sim/base/fingerprint.h"
 #include "tests/explore/search.h"
 
-enum { GS = 10, THIEVES_MAX = 2, PS = 1 + THIEVES_MAX };
+enum { LATE_NS = 1000000, GS = 10, THIEVES_MAX = 2, PS = 1 + THIEVES_MAX };
 
 struct setup {
     const char *owner; /* p: put at the tail, n: put next, g: get, d: drain, b: a batch of two;
@@ -32,6 +32,7 @@ struct setup {
 
 static const struct setup *setup;
 static const char *taken_back; /* a rule that is not as in the release, or NULL */
+static bool may_be_late; /* a thief's sleep before it takes runnext may end while others can run */
 static int release = PROFILE_LATEST;
 static struct g *gs;
 static struct g *nobody; /* what an empty slot holds: a thief that reads it has read too early */
@@ -220,6 +221,8 @@ static const char *search_with(struct search s, const char *what, enum mm_kind m
     struct ex_opts o = {.memory = memory,
                         .port = port_of_memory(memory),
                         .ctrl = true,
+                        .eager_clock = may_be_late,
+                        .late_max_ns = may_be_late ? LATE_NS : 0,
                         .steps_max = 20000,
                         .memory_max = 1 << 22};
     struct failure f = {0};
