@@ -116,7 +116,8 @@ static const struct {
     {13, " +template_thread_pinned +polls_when_inited +gc_gives_ring_away +fractional_stops_itself "
          "+steal_gives_up +runqempty_rereads +sysmon_resets_delay +sysmon_sleeps_past_timers "
          "+os_syscalls +fatal_shows_all"},
-    {14, " +async_preempt +addtimer_pinned +modtimer_pinned +new_m_counted +per_p_timers -steal_gives_up +handoff_yields "
+    {14, " +async_preempt +addtimer_pinned +modtimer_pinned +new_m_counted +per_p_timers "
+         "-steal_gives_up +handoff_yields "
          "-sysmon_sleeps_past_timers +sysmon_starts_m_for_timer"},
     {15, " +injectglist_local +batch_overflow_locked +resetspinning_always +timers_steal_pass3 "
          "+sysmonlock +gcsema +drain_stops_for_stw +lock_ranks +netpoll_wakesig"},
