@@ -73,10 +73,12 @@ static void put_bar(char buf[BAR + 4], double share, int room)
     size_t width = room - 3 < BAR ? (size_t)room - 3 : BAR;
     if (room - 3 < BAR_LEAST)
         return;
-    memcpy(buf, " [", 2);
+    buf[0] = ' ';
+    buf[1] = '[';
     memset(buf + 2, ' ', width);
     memset(buf + 2, '#', (size_t)(share * (double)width));
-    memcpy(buf + 2 + width, "]", 2);
+    buf[2 + width] = ']';
+    buf[3 + width] = 0;
 }
 
 void progress_draw(struct progress *p, int64_t done, int64_t total, const char *fmt, ...)
