@@ -112,7 +112,7 @@ static bool d_is_right(uint8_t kind, int32_t d)
     case D_SO: return d >= -1 && d <= 1;
     case D_SE:
     case D_SP: return d == 0;
-    default: return d == OBJ_REG || (d + 1 == kind - D_OBJ && d < KINDS_DECLARED);
+    default: return d == OBJ_REG || (d == kind - D_OBJ - 1 && d < KINDS_DECLARED);
     }
 }
 
