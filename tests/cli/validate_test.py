@@ -18,7 +18,7 @@ import tempfile
 import unittest
 
 GMPSIM = os.path.abspath(sys.argv.pop(1))
-ROUNDS = 200
+ROUNDS = 500
 PINGPONG = {"name": "ping", "why": "test", "procs": 1,
             "objects": {"a": "chan", "b": "chan"},
             "funcs": {"echo": [{"range": "a", "into": "x", "do": [{"send": "b", "value": "x"}]}]},
@@ -83,7 +83,10 @@ class Validate(unittest.TestCase):
         for metric in ("switches", "parks", "wakes"):
             self.assertGreaterEqual(of(metric), 2 * ROUNDS - 2, (source, metric))
             self.assertLessEqual(of(metric), 2 * ROUNDS + 4, (source, metric))
-        self.assertGreater(of("makespan"), 0)
+        if source == "virtual":
+            self.assertGreater(of("makespan"), 0)
+        else:  # less what a program of nothing takes, which varies as much
+            self.assertGreaterEqual(of("makespan"), 0)
         self.assertGreater(of("wait_p50"), 0)
         self.assertLessEqual(of("wait_p50"), of("wait_p99"))
 
@@ -92,17 +95,20 @@ class Validate(unittest.TestCase):
         self.assertEqual([c["procs"] for c in said["comparisons"]], [1, 2])
         for source in ("virtual", "threads"):
             self.check_pingpong(rows, 1, source)
-        r = rows[("ping.json", 1, "threads", "makespan")]
-        v = rows[("ping.json", 1, "virtual", "makespan")]
-        self.assertAlmostEqual(r["error"], v["median"] / r["median"] - 1, places=6)
-        self.assertIsNone(v["error"])
+        self.assertIsNone(rows[("ping.json", 1, "virtual", "makespan")]["error"])
+        errors = []
+        for procs in (1, 2):
+            r = rows[("ping.json", procs, "threads", "makespan")]
+            if r["median"] > 0:
+                v = rows[("ping.json", procs, "virtual", "makespan")]
+                self.assertAlmostEqual(r["error"], v["median"] / r["median"] - 1, places=6)
+                errors.append(abs(r["error"]))
         for d in said["distances"]:
             self.assertTrue(0 <= d["distance"] <= 1, d)
         worst = [s for s in said["summary"] if s["metric"] == "makespan"]
-        self.assertEqual(worst[0]["comparisons"], 2)
-        self.assertAlmostEqual(worst[0]["worst_error"],
-                               max(abs(r["error"]) for k, r in rows.items()
-                                   if k[2:] == ("threads", "makespan")), places=6)
+        if errors:
+            self.assertEqual(worst[0]["comparisons"], len(errors))
+            self.assertAlmostEqual(worst[0]["worst_error"], max(errors), places=6)
 
     def test_a_machine_that_is_not_quiet_gives_no_numbers(self):
         spin = "import time\nt = time.time()\nwhile time.time() - t < 100: pass"
