@@ -250,20 +250,27 @@ struct wake {
     int64_t call, until; /* ns */
 };
 
-static struct wake wake_after(int64_t idle_ns)
+/* yields: the sleeper needs this very CPU to run. */
+static struct wake wake_it(bool yields)
 {
-    while (!atomic_load(&ready))
-        ;
-    atomic_store(&ready, false);
-    wait_until(now() + idle_ns);
     atomic_store(&ran_at, 0);
     int64_t began = now();
     atomic_store(&slept_on, 1);
     futex(&slept_on, FUTEX_WAKE, 1);
     int64_t end = now();
     while (atomic_load(&ran_at) == 0)
-        ;
+        if (yields)
+            sched_yield();
     return (struct wake){end - began, atomic_load(&ran_at) - began};
+}
+
+static struct wake wake_after(int64_t idle_ns)
+{
+    while (!atomic_load(&ready))
+        ;
+    atomic_store(&ready, false);
+    wait_until(now() + idle_ns);
+    return wake_it(false);
 }
 
 /* Of one that sleeps on this very CPU, which is busy: with us. */
@@ -273,14 +280,7 @@ static struct wake wake_here(void)
         sched_yield();
     atomic_store(&ready, false);
     clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, SOON_NS}, NULL);
-    atomic_store(&ran_at, 0);
-    int64_t began = now();
-    atomic_store(&slept_on, 1);
-    futex(&slept_on, FUTEX_WAKE, 1);
-    int64_t end = now();
-    while (atomic_load(&ran_at) == 0)
-        sched_yield();
-    return (struct wake){end - began, atomic_load(&ran_at) - began};
+    return wake_it(true);
 }
 
 static void *run_once(void *arg)
