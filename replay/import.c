@@ -497,7 +497,7 @@ static void notes(struct imp *t)
         note(t, "%u waits are for the recorded wake and no other%s", t->tokens,
              conds > real ? ": those of Conds that are signalled by who has held the lock" : "");
     if (t->blind > 0)
-        note(t, "%s: the source has Wait in no loop and under no condition, so it waits always",
+        note(t, "%s: the source looks at nothing between Lock and Wait, so it waits always",
              rec_site_text(t->r, t->blind - 1));
     if (t->outside > 0)
         note(t, "%u waits were ended from outside: they end at any time", t->outside);

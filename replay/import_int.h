@@ -106,8 +106,8 @@ static inline void imp_add(struct imp_seq *s, uint32_t id)
     s->ids[s->count++] = id;
 }
 
-/* import_source.c: what the source says of the Cond.Wait that stands there. */
+/* import_source.c: what the source says of a Cond.Wait under the lock that was taken there. */
 enum imp_wait { WAIT_UNKNOWN, WAIT_LOOKS, WAIT_BLIND };
-enum imp_wait imp_wait_at(const struct rec_site *s);
+enum imp_wait imp_wait_at(const struct rec_site *lock, const struct rec_site *wait);
 
 #endif

@@ -5,7 +5,8 @@
  * recording. Whoever changes it under the same lock and then signals is not too early for anybody:
  * a waiter that comes later finds the change. So such waits are for the recorded signal. A signal
  * by somebody who has not held the lock since the last one may be lost: there the Cond is real. So
- * it is where the source is at hand and a Wait looks at nothing (import_source.c).
+ * it is where the source is at hand and nothing is looked at between Lock and Wait
+ * (import_source.c).
  *
  * Channels whose items say what is done with them. When what a receiver does with an item is an
  * answer to who sent it, items keep their ways: another receiver would answer on the wrong channel.
@@ -23,7 +24,8 @@
 struct walk {
     struct imp *t;
     uint32_t g, site;
-    uint64_t held[IMP_HELD]; /* object + 1 */
+    uint64_t held[IMP_HELD];     /* object + 1 */
+    uint32_t taken_at[IMP_HELD]; /* the site */
     int nheld;
     struct imp_case cases[IMP_CASES];
     int ncases;
@@ -36,8 +38,10 @@ struct walk {
 
 static void hold(struct walk *w, uint32_t object)
 {
-    if (w->nheld < IMP_HELD)
-        w->held[w->nheld++] = (uint64_t)object + 1;
+    if (w->nheld == IMP_HELD)
+        return;
+    w->taken_at[w->nheld] = w->site;
+    w->held[w->nheld++] = (uint64_t)object + 1;
 }
 
 static void let_go(struct walk *w, uint32_t object)
@@ -45,6 +49,7 @@ static void let_go(struct walk *w, uint32_t object)
     for (int i = w->nheld; i-- > 0;)
         if (w->held[i] == (uint64_t)object + 1) {
             w->held[i] = w->held[--w->nheld];
+            w->taken_at[i] = w->taken_at[w->nheld];
             return;
         }
 }
@@ -207,13 +212,23 @@ static void look_at_conds(struct walk *w)
     s->a = 0;
 }
 
+/* Where the goroutine took the lock that it holds. */
+static uint32_t lock_site(const struct walk *w, uint64_t lock)
+{
+    for (int i = w->nheld; i-- > 0;)
+        if (w->held[i] == lock + 1)
+            return w->taken_at[i];
+    return REC_NONE;
+}
+
 /* Whoever waits without looking loses every signal that came before. */
 static void look_at_waits(struct walk *w)
 {
     struct recording *r = w->t->r;
     if (w->deed != DEED_condwait || w->site == REC_NONE || w->t->objects[w->object].real_cond)
         return;
-    if (imp_wait_at(&r->sites[w->site]) != WAIT_BLIND)
+    uint32_t lock = lock_site(w, (uint64_t)r->objects[w->object].param);
+    if (lock == REC_NONE || imp_wait_at(&r->sites[lock], &r->sites[w->site]) != WAIT_BLIND)
         return;
     w->t->objects[w->object].real_cond = true;
     w->t->blind = w->site + 1;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One question about the Go source, where it is at hand: does a Cond.Wait stand in a loop, or
- * under a condition? One that does not waits whatever it would find: a signal before it is lost.
- * The file is the one of the stack, or, of a build with -trimpath, a suffix of its name from here;
- * the line has to say Wait. */
+/* One question about the Go source, where it is at hand: is anything looked at between the Lock and
+ * the Wait of a Cond? If not, it waits whatever it would find: a signal before it is lost. What was
+ * looked at before the Lock may have changed since. Asked of the text between the two, within one
+ * function: a condition around both is none, one that leaves between them is one; what stands in
+ * other functions nobody knows here. The file is the one of the stack, or, of a build with
+ * -trimpath, a suffix of its name from here; the lines have to say Lock and Wait. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,55 +51,40 @@ static bool has_word(const char *line, size_t size, const char *word)
     return false;
 }
 
-/* The line of the brace that the place is within; NULL: there is none. */
-static const char *opener_of(const char *text, const char *at)
+static bool decides(const char *from, size_t n)
 {
-    int depth = 0;
-    for (const char *p = at; p > text;) {
-        p--;
-        depth += *p == '}';
-        depth -= *p == '{';
-        if (depth < 0) {
-            while (p > text && p[-1] != '\n')
-                p--;
-            return p;
-        }
-    }
-    return NULL;
-}
-
-static bool decides(const char *line, size_t n)
-{
-    static const char *const words[] = {"for", "if", "else", "switch", "select", NULL};
+    static const char *const words[] = {"for", "if", "switch", "select", NULL};
     for (int i = 0; words[i] != NULL; i++)
-        if (has_word(line, n, words[i]))
+        if (has_word(from, n, words[i]))
             return true;
     return false;
 }
 
-static enum imp_wait look(const char *text, uint64_t number)
+/* Where a line says what; NULL: it does not. */
+static const char *said(const char *text, uint64_t number, const char *what)
 {
     const char *line = line_of(text, number);
-    const char *wait = line != NULL ? strstr(line, "Wait(") : NULL;
-    if (wait == NULL || wait > line + strcspn(line, "\n"))
-        return WAIT_UNKNOWN;
-    for (const char *opener = wait; (opener = opener_of(text, opener)) != NULL;) {
-        size_t n = strcspn(opener, "\n");
-        if (decides(opener, n))
-            return WAIT_LOOKS;
-        if (has_word(opener, n, "func"))
-            return WAIT_BLIND;
-    }
-    return WAIT_UNKNOWN;
+    const char *at = line != NULL ? strstr(line, what) : NULL;
+    return at != NULL && at < line + strcspn(line, "\n") ? at : NULL;
 }
 
-enum imp_wait imp_wait_at(const struct rec_site *s)
+static enum imp_wait look(const char *text, uint64_t lock, uint64_t wait)
+{
+    const char *from = said(text, lock, "Lock("), *to = said(text, wait, "Wait(");
+    if (from == NULL || to == NULL || from > to)
+        return WAIT_UNKNOWN;
+    return decides(from, (size_t)(to - from)) ? WAIT_LOOKS : WAIT_BLIND;
+}
+
+enum imp_wait imp_wait_at(const struct rec_site *lock, const struct rec_site *wait)
 {
     enum imp_wait found = WAIT_UNKNOWN;
-    for (const char *path = s->file; path != NULL && found == WAIT_UNKNOWN;) {
+    if (strcmp(lock->func, wait->func) != 0 || strcmp(lock->file, wait->file) != 0)
+        return found;
+    for (const char *path = wait->file; path != NULL && found == WAIT_UNKNOWN;) {
         char *text = read_source(path);
         if (text != NULL)
-            found = look(text, s->line);
+            found = look(text, lock->line, wait->line);
         free(text);
         path = strchr(path[0] == '/' ? path + 1 : path, '/');
         if (path != NULL)
