@@ -144,6 +144,18 @@ static void select_ends(struct imp *t, int64_t chosen)
         guarded_send(t, c->object);
 }
 
+/* The last select of a goroutine that something was done for and that did not run again before the
+ * recording ended: who did it counts on it, and what comes after is not known. */
+static void select_never_ends(struct imp *t)
+{
+    char cases[IMP_LINE - 1000];
+    if (t->ncases == 0 || t->has_default)
+        return;
+    other_cases(t, -1, cases, sizeof cases);
+    if (cases[0] != 0)
+        imp_put(t, "\"select\": [%s]", cases + 2);
+}
+
 /* ---- locks and the like ---- */
 
 static void on(struct imp *t, const char *word, uint32_t object)
@@ -302,7 +314,10 @@ static void add_deed(struct imp *t, uint64_t a, uint64_t b)
     case DEED_selsend: add_case(t, o, true); break;
     case DEED_selrecv: add_case(t, o, false); break;
     case DEED_seldefault: t->has_default = true; break;
-    case DEED_selected: select_ends(t, rec_signed(n)); break;
+    case DEED_selected:
+        select_ends(t, rec_signed(n));
+        t->ncases = 0;
+        break;
     case DEED_condwait: cond_wait(t, o); break;
     case DEED_signal: signals(t, "signal", o); break;
     case DEED_broadcast: signals(t, "broadcast", o); break;
@@ -383,6 +398,7 @@ static void syscall(struct imp *t, uint64_t ns, uint32_t site)
 static void never_over(struct imp *t, const struct rec_wait *w)
 {
     bool is_last = w->level == 3 || w->cond;
+    t->ncases = 0;
     if (is_last && t->last < t->to->count)
         t->to->count = t->last;
     if (t->g == t->root)
@@ -437,6 +453,7 @@ void imp_goroutine(struct imp *t, uint32_t g)
     for (rec_rewind(&rd, t->r, g); rec_next(&rd, &e);)
         if (!entry(t, &e))
             break;
+    select_never_ends(t);
 }
 
 /* What there was when the recording began. */

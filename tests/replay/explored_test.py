@@ -23,6 +23,7 @@ BAD = {
     "abba": ("deadlock", "sync.Mutex.Lock", ["to.mu.Lock()"]),
     "addinside": ("panic", "send on closed channel", ["results <- i * i"]),
     "addlate": ("panic", "negative WaitGroup counter", ["wg.Done()"]),
+    "besideonce": ("deadlock", "sync.Mutex.Lock", ["to.mu.Lock()"]),
     "closebefore": ("panic", "send on closed channel", ["c <- x"]),
     "condlocked": ("deadlock", "sync.Cond.Wait", ["c.Wait()"]),
     "condnolock": ("deadlock", "sync.Cond.Wait", ["x.c.Wait()"]),
