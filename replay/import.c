@@ -373,6 +373,8 @@ static void tables(struct imp *t)
     t->item_next = x_alloc(((size_t)r->nitems + 1) * sizeof *t->item_next);
     t->write_at = x_alloc((r->ngs + 1) * sizeof *t->write_at);
     t->write_next = x_alloc(((size_t)r->nwrites + 1) * sizeof *t->write_next);
+    t->read_at = x_alloc((r->ngs + 1) * sizeof *t->read_at);
+    t->read_next = x_alloc(((size_t)r->nios + 1) * sizeof *t->read_next);
 }
 
 static void release(struct imp *t)
@@ -393,6 +395,8 @@ static void release(struct imp *t)
     free(t->item_next);
     free(t->write_at);
     free(t->write_next);
+    free(t->read_at);
+    free(t->read_next);
     free(t->site_of);
     free(t->body_g);
     free(t->body_name);
@@ -406,16 +410,6 @@ static void release(struct imp *t)
     pool_free(t->pool);
 }
 
-static void link_writes(struct imp *t)
-{
-    const struct recording *r = t->r;
-    memset(t->write_at, 0xff, (r->ngs + 1) * sizeof *t->write_at);
-    for (uint32_t i = r->nwrites; i-- > 0;) {
-        t->write_next[i] = t->write_at[r->writes[i].g];
-        t->write_at[r->writes[i].g] = i;
-    }
-}
-
 /* From the last to the first: whoever starts others comes before them in the recording, and is to
  * be written after them. */
 static void goroutines(struct imp *t)
@@ -424,7 +418,8 @@ static void goroutines(struct imp *t)
     for (uint32_t i = 0; i < t->r->nobjects; i++)
         t->once[i].count = 0;
     imp_know(t);
-    link_writes(t);
+    rec_link_writes(t->r, t->write_at, t->write_next);
+    rec_link_reads(t->r, t->read_at, t->read_next);
     for (uint32_t g = t->r->ngs; g-- > 0;) {
         if (!imp_plays(t, g))
             continue;

@@ -226,20 +226,29 @@ static void once_ends(struct imp *t)
 
 /* ---- time ---- */
 
-static void timer(struct imp *t, uint32_t object, uint64_t ns, bool ticks)
+/* Who searches schedules may keep a receiver away for as long as he likes, and a ticker that drops
+ * what nobody takes would have no ticks left for it. There a tick waits: the next one of Go's, which
+ * may come at any time. */
+static const char *ticks_drop(struct imp *t)
 {
-    const char *name = imp_name(t, object);
-    if (!ticks) {
-        imp_put(t,
-                "\"go\": [{\"sleep\": \"%" PRIu64 "ns\"}, {\"select\": [{\"send\": \"%s\"}, "
-                "{\"default\": []}]}], \"group\": \"timer\"",
-                ns > 0 ? ns : 1, name);
-        return;
-    }
+    t->leaves |= t->o->explore;
+    return t->o->explore ? CAN_LEAVE : "{\"default\": []}";
+}
+
+static void ticker(struct imp *t, uint32_t object, uint64_t ns)
+{
     imp_put(t,
             "\"go\": [{\"loop\": %u, \"do\": [{\"sleep\": \"%" PRIu64 "ns\"}, {\"select\": "
-            "[{\"send\": \"%s\"}, {\"default\": []}]}]}], \"group\": \"ticker\"",
-            t->objects[object].received + 2, ns > 0 ? ns : 1, name);
+            "[{\"send\": \"%s\"}, %s]}]}], \"group\": \"ticker\"",
+            t->objects[object].received + 2, ns > 0 ? ns : 1, imp_name(t, object), ticks_drop(t));
+}
+
+static void timer(struct imp *t, uint32_t object, uint64_t ns)
+{
+    imp_put(t,
+            "\"go\": [{\"sleep\": \"%" PRIu64 "ns\"}, {\"select\": [{\"send\": \"%s\"}, "
+            "{\"default\": []}]}], \"group\": \"timer\"",
+            ns > 0 ? ns : 1, imp_name(t, object));
 }
 
 static void after_func(struct imp *t, const struct rec_after *a)
@@ -247,6 +256,54 @@ static void after_func(struct imp *t, const struct rec_after *a)
     if (a->child != REC_NONE && imp_plays(t, a->child))
         imp_put(t, "\"after_func\": \"%s\", \"after\": \"%" PRId64 "ns\"", imp_func(t, a->child),
                 a->ns > 0 ? a->ns : 1);
+}
+
+/* ---- connections and pipes ---- */
+
+static void reads(struct imp *t, uint32_t object, uint32_t writes)
+{
+    const char *name = imp_name(t, object);
+    if (writes > 1)
+        imp_put(t, "\"loop\": %u, \"do\": [{\"recv\": \"%s\"}]", writes, name);
+    else
+        imp_put(t, "\"recv\": \"%s\"", name);
+}
+
+/* A read that did not have to wait, and may have to: for what was written before it. */
+static void will_read(struct imp *t)
+{
+    uint32_t i = t->read_at[t->g];
+    if (i == REC_NONE || t->r->ios[i].deed + 1 != t->deed)
+        return;
+    t->read_at[t->g] = t->read_next[i];
+    if (t->r->objects[t->r->ios[i].object].tokens)
+        return;
+    t->io = t->r->ios[i].object + 1;
+    t->takes = t->r->ios[i].takes;
+}
+
+static void will_write(struct imp *t, uint32_t object, uint64_t bytes)
+{
+    const struct rec_object *o = object != REC_NONE ? &t->r->objects[object] : NULL;
+    if (o == NULL || o->tokens || o->param == 0 || bytes == 0)
+        return;
+    t->io = object + 1;
+    t->takes = 0;
+}
+
+/* Its deed has no stack. The system call has. */
+static void io(struct imp *t, uint32_t site)
+{
+    uint32_t object = t->io - 1, before = t->site;
+    if (t->io == 0)
+        return;
+    t->io = 0;
+    t->site = site;
+    if (t->takes > 0)
+        reads(t, object, t->takes);
+    else
+        imp_put(t, "\"send\": \"%s\"", imp_name(t, object));
+    t->site = before;
 }
 
 /* ---- deeds: a lone switch ---- */
@@ -322,9 +379,9 @@ static void add_deed(struct imp *t, uint64_t a, uint64_t b)
     case DEED_signal: signals(t, "signal", o); break;
     case DEED_broadcast: signals(t, "broadcast", o); break;
     case DEED_sleep: imp_put(t, "\"sleep\": \"%" PRIu64 "ns\"", n > 0 ? n : 1); break;
-    case DEED_timer: timer(t, o, n, false); break;
-    case DEED_ticker: timer(t, o, n, true); break;
-    case DEED_treset: timer(t, o, n, false); break;
+    case DEED_timer:
+    case DEED_treset: timer(t, o, n); break;
+    case DEED_ticker: ticker(t, o, n); break;
     case DEED_afterfunc: after_func(t, &t->r->afters[b]); break;
     case DEED_once:
         if (t->r->objects[o].first != REC_NONE && t->r->objects[o].first != t->g)
@@ -332,6 +389,8 @@ static void add_deed(struct imp *t, uint64_t a, uint64_t b)
         break;
     case DEED_oncebody: once_begins(t, o); break;
     case DEED_oncedone: once_ends(t); break;
+    case DEED_fdread: will_read(t); break;
+    case DEED_fdwrite: will_write(t, o, n); break;
     default: break;
     }
 }
@@ -358,8 +417,9 @@ static void waits(struct imp *t, uint32_t number)
         imp_declare(t, "\"wake%u\": {\"chan\": 1}", number);
         imp_put(t, "\"recv\": \"wake%u\"", number);
         t->tokens++;
-    } else if (w->how == HOW_NET) {
-        imp_put(t, "\"recv\": \"%s\"", imp_name(t, w->object));
+    } else if (w->how == HOW_NET && !t->r->objects[w->object].tokens) {
+        t->site = w->site;
+        reads(t, w->object, w->takes > 0 ? w->takes : 1);
     } else if (w->how == HOW_TIMER && w->sleep_ns > 0) {
         imp_put(t, "\"sleep\": \"%" PRId64 "ns\"", w->sleep_ns);
     } else {
@@ -407,6 +467,8 @@ static void never_over(struct imp *t, const struct rec_wait *w)
 
 static bool entry(struct imp *t, const struct rec_entry *e)
 {
+    if (e->what != REC_CPU && e->what != REC_SITE)
+        io(t, e->what == REC_SYS ? (uint32_t)e->b : REC_NONE);
     switch (e->what) {
     case REC_CPU: t->cpu += (int64_t)e->a; return true;
     case REC_WAIT:
@@ -444,6 +506,7 @@ void imp_goroutine(struct imp *t, uint32_t g)
     t->deed = t->last = 0;
     t->relock = REC_NONE;
     t->ncases = t->nback = 0;
+    t->io = 0;
     t->cpu = 0;
     t->to = &t->of[g];
     t->to->count = 0;

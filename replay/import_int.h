@@ -55,7 +55,7 @@ struct imp {
     bool *body_started;
     uint32_t *name_count, name_room;
     uint32_t *func_of; /* by goroutine: the body */
-    uint32_t *item_at, *item_next, *write_at, *write_next;
+    uint32_t *item_at, *item_next, *write_at, *write_next, *read_at, *read_next;
     uint32_t root;
     bool gives_up, leaves; /* the channels of these names are needed */
     uint32_t blind;        /* sites of Cond.Wait that look at nothing, the first + 1 */
@@ -72,6 +72,8 @@ struct imp {
     int64_t cpu, sleeps;
     uint32_t last; /* statements before the last deed */
     uint32_t relock;
+    uint32_t io,
+        takes; /* a read or write before its system call: the object + 1; reads take so many */
     struct map cpu_classes; /* of what is computed between two statements */
     struct imp_cpu {
         int64_t *ns;

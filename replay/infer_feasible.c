@@ -152,10 +152,7 @@ static void begin(struct play *p)
     struct recording *r = p->r;
     for (uint32_t i = 0; i < r->nobjects; i++)
         p->count[i] = r->objects[i].kind == OBJ_WAITGROUP ? r->objects[i].members : 0;
-    for (uint32_t i = r->nwrites; i-- > 0;) {
-        p->next[i] = p->write[r->writes[i].g];
-        p->write[r->writes[i].g] = i;
-    }
+    rec_link_writes(r, p->write, p->next);
     for (uint32_t g = 0; g < r->ngs; g++) {
         uint32_t c = r->gs[g].creator;
         if (r->gs[g].born < 0 || c == REC_NONE || r->gs[c].system || r->gs[g].by_timer)

@@ -115,7 +115,7 @@ const char *rec_site_text(const struct recording *r, uint32_t site)
     char *to = text[turn++ % 4];
     if (site >= r->nsites || r->sites[site].func[0] == 0)
         return "";
-    const struct rec_site *s = &r->sites[site];
+    const struct rec_place *s = &r->sites[site].told;
     const char *slash = strrchr(s->file, '/');
     snprintf(to, sizeof text[0], "%.180s %.80s:%llu", s->func, slash != NULL ? slash + 1 : s->file,
              (unsigned long long)s->line);
@@ -161,6 +161,26 @@ bool rec_has_mutex(const struct recording *r, const struct rec_object *cond)
 {
     return cond->param >= 0 && cond->param < r->nobjects &&
            r->objects[cond->param].kind == OBJ_MUTEX;
+}
+
+void rec_link_writes(const struct recording *r, uint32_t *at, uint32_t *next)
+{
+    memset(at, 0xff, (r->ngs + 1) * sizeof *at);
+    for (uint32_t i = r->nwrites; i-- > 0;) {
+        next[i] = at[r->writes[i].g];
+        at[r->writes[i].g] = i;
+    }
+}
+
+void rec_link_reads(const struct recording *r, uint32_t *at, uint32_t *next)
+{
+    memset(at, 0xff, (r->ngs + 1) * sizeof *at);
+    for (uint32_t i = r->nios; i-- > 0;) {
+        if (r->ios[i].takes == 0 || r->ios[i].wait != REC_NONE || r->ios[i].deed == REC_NONE)
+            continue;
+        next[i] = at[r->ios[i].g];
+        at[r->ios[i].g] = i;
+    }
 }
 
 int rec_lock_change(enum rec_deed deed)

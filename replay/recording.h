@@ -74,6 +74,10 @@ struct rec_site {
     const char *func, *file;
     uint64_t line;
     enum rec_leaf leaf;
+    struct rec_place {
+        const char *func, *file;
+        uint64_t line;
+    } told; /* what a person is told: who called net, os, io or bufio */
 };
 
 /* How a wait was explained: the later in the list, the more is known of it. */
@@ -317,5 +321,9 @@ bool rec_is_bare(enum rec_deed deed);
 bool rec_is_dealt(const struct recording *r, const struct rec_item *it);
 /* Is the mutex of this Cond known? Else nobody has ever waited on it. */
 bool rec_has_mutex(const struct recording *r, const struct rec_object *cond);
+/* Lists of each goroutine's writes, and of its reads that took something and did not wait (those
+ * that did take it where they wait), in order: at[g] is the first, REC_NONE none. */
+void rec_link_writes(const struct recording *r, uint32_t *at, uint32_t *next);
+void rec_link_reads(const struct recording *r, uint32_t *at, uint32_t *next);
 
 #endif

@@ -95,9 +95,17 @@ static bool outranks(enum rec_leaf a, enum rec_leaf b)
            (a == LEAF_WRITE && b == LEAF_OFFCPU);
 }
 
+/* Calls that only pass on to a descriptor. */
+static bool passes_on(const char *func)
+{
+    return begins(func, "net.") || begins(func, "os.") || begins(func, "io.") ||
+           begins(func, "bufio.");
+}
+
 static struct rec_site site_make(struct sites *s, struct trace_stack st)
 {
-    struct rec_site out = {.func = "", .file = ""};
+    struct rec_site out = {.func = "", .file = "", .told = {"", "", 0}};
+    bool told = false;
     for (uint32_t i = 0; i < st.count; i++) {
         struct trace_frame f = trace_frame_of(s->t, st.frames[i]);
         const char *func = sites_string(s, f.func);
@@ -105,10 +113,16 @@ static struct rec_site site_make(struct sites *s, struct trace_stack st)
         if (leaf != LEAF_OTHER && outranks(leaf, out.leaf))
             out.leaf = leaf;
         bool last = i + 1 == st.count;
+        const struct rec_place here = {func, sites_string(s, f.file), f.line};
         if (out.func[0] == 0 && (!sites_is_inner(func) || last)) {
-            out.func = func;
-            out.file = sites_string(s, f.file);
-            out.line = f.line;
+            out.func = here.func;
+            out.file = here.file;
+            out.line = here.line;
+            out.told = here;
+        }
+        if (!told && !sites_is_inner(func) && !passes_on(func)) {
+            out.told = here;
+            told = true;
         }
     }
     return out;

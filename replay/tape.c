@@ -531,31 +531,15 @@ static uint32_t find_root(const struct recording *r)
     return best;
 }
 
-static void link_writes(struct tp *t)
+static void link_all(struct tp *t)
 {
     const struct recording *r = t->r;
     t->write_at = x_alloc((r->ngs + 1) * sizeof *t->write_at);
     t->write_next = x_alloc((r->nwrites + 1) * sizeof *t->write_next);
-    memset(t->write_at, 0xff, (r->ngs + 1) * sizeof *t->write_at);
-    for (uint32_t i = r->nwrites; i-- > 0;) {
-        t->write_next[i] = t->write_at[r->writes[i].g];
-        t->write_at[r->writes[i].g] = i;
-    }
-}
-
-/* Reads that had to wait take what they read where they wait. */
-static void link_ios(struct tp *t)
-{
-    const struct recording *r = t->r;
     t->io_at = x_alloc((r->ngs + 1) * sizeof *t->io_at);
     t->io_next = x_alloc((r->nios + 1) * sizeof *t->io_next);
-    memset(t->io_at, 0xff, (r->ngs + 1) * sizeof *t->io_at);
-    for (uint32_t i = r->nios; i-- > 0;) {
-        if (r->ios[i].takes == 0 || r->ios[i].wait != REC_NONE || r->ios[i].deed == REC_NONE)
-            continue;
-        t->io_next[i] = t->io_at[r->ios[i].g];
-        t->io_at[r->ios[i].g] = i;
-    }
+    rec_link_writes(r, t->write_at, t->write_next);
+    rec_link_reads(r, t->io_at, t->io_next);
 }
 
 static uint32_t func_named(struct tp *t, const char *name)
@@ -725,8 +709,7 @@ const struct program *tape_program(const struct recording *r, const struct tape_
     t.there = r->nobjects + 1;
     number_goroutines(&t);
     (void)func_named(&t, "recording");
-    link_writes(&t);
-    link_ios(&t);
+    link_all(&t);
     begin_tape(&t);
     tape_emit(&t, OP_TAPEBACK, 0, 0, 0, 0, 0);
     root_tape(&t);

@@ -31,6 +31,7 @@ BAD = {
     "lostsignal": ("deadlock", "sync.Cond.Wait", ["ready.Wait()", "<-done"]),
     "mutexwg": ("deadlock", "sync.RWMutex.RLock", ["c.b.RLock()", "c.a.Lock()"]),
     "philosophers": ("deadlock", "sync.Mutex.Lock", ["right.Lock()"]),
+    "readlocked": ("deadlock", "sync.Mutex.Lock", ["c.Read(make(", "mu.Lock()"]),
     "readtwice": ("deadlock", "sync.RWMutex.RLock", ["r.mu.RLock()", "r.mu.Lock()"]),
     "readylocked": ("deadlock", "chan receive", ["<-ready"]),
     "sendclosed": ("panic", "send on closed channel", ["events <- 1"]),

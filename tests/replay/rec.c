@@ -24,8 +24,11 @@ void rec_new(void)
 uint32_t rec_site(enum rec_leaf leaf, const char *func)
 {
     X_ROOM(R->sites, R->nsites, R->sites_room, 64);
-    R->sites[R->nsites] = (struct rec_site){
-        .func = func, .file = "x.go", .line = R->nsites, .leaf = leaf};
+    R->sites[R->nsites] = (struct rec_site){.func = func,
+                                            .file = "x.go",
+                                            .line = R->nsites,
+                                            .leaf = leaf,
+                                            .told = {func, "x.go", R->nsites}};
     return R->nsites++;
 }
 
