@@ -408,17 +408,30 @@ static bool is_left_out(const struct imp *t, const struct rec_wait *w)
     return w->level == 3 || (w->cond && t->objects[w->object].real_cond);
 }
 
+/* Of a wait that nothing but its recorded wake is known of, a search may not conclude that it lasts
+ * for ever: what ends it may come in another order. Where all others stand, it ends. The wait of a
+ * Cond is known: for who signals. */
+static void token(struct imp *t, uint32_t number)
+{
+    imp_declare(t, "\"wake%u\": {\"chan\": 1}", number);
+    t->tokens++;
+    if (t->o->explore && !t->r->waits[number].cond) {
+        t->gives_up = true;
+        imp_put(t, "\"select\": [{\"recv\": \"wake%u\"}, {\"recv\": \"giveup\"}]", number);
+    } else {
+        imp_put(t, "\"recv\": \"wake%u\"", number);
+    }
+}
+
 static void waits(struct imp *t, uint32_t number)
 {
     const struct rec_wait *w = &t->r->waits[number];
     if (is_left_out(t, w))
         return;
+    t->site = w->site;
     if (is_ordered(t, w)) {
-        imp_declare(t, "\"wake%u\": {\"chan\": 1}", number);
-        imp_put(t, "\"recv\": \"wake%u\"", number);
-        t->tokens++;
+        token(t, number);
     } else if (w->how == HOW_NET && !t->r->objects[w->object].tokens) {
-        t->site = w->site;
         reads(t, w->object, w->takes > 0 ? w->takes : 1);
     } else if (w->how == HOW_TIMER && w->sleep_ns > 0) {
         imp_put(t, "\"sleep\": \"%" PRId64 "ns\"", w->sleep_ns);
