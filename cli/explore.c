@@ -353,7 +353,10 @@ static void print_result(const struct explore *e)
         printf("  %s\n", text);
     print_orders(e);
     if (e->cut > 0)
-        printf("%" PRIu64 " of them were cut by a limit and say nothing\n", e->cut);
+        printf("%" PRIu64 " of them were cut by a limit%s and say nothing\n", e->cut,
+               e->a.scenario->unknown_status != 0
+                   ? ", or came to where the recording does not say what comes next,"
+                   : "");
 }
 
 /* A row per strategy and world. */

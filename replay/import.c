@@ -453,11 +453,11 @@ static void stand_by(struct imp *t)
     t->to = &t->opening;
     if (t->gives_up) {
         imp_declare(t, "\"giveup\": \"chan\"");
-        imp_put(t, "\"go\": [{\"sleep\": \"100h\"}, {\"close\": \"giveup\"}], \"group\": \"end\"");
+        imp_put(t, "\"go\": [{\"sleep\": \"10h\"}, {\"close\": \"giveup\"}], \"group\": \"end\"");
     }
     if (t->leaves) {
         imp_declare(t, "\"leave\": \"chan\"");
-        imp_put(t, "\"go\": [{\"sleep\": \"900h\"}, {\"close\": \"leave\"}], \"group\": \"end\"");
+        imp_put(t, "\"go\": [{\"sleep\": \"20h\"}, {\"close\": \"leave\"}], \"group\": \"end\"");
     }
 }
 
@@ -593,6 +593,7 @@ struct scenario *import_load(struct failure *f, const char *path, const char **n
             places[i] = im.places[i] != NULL ? pool_text(s->pool, im.places[i]) : NULL;
         s->places = places;
         s->nplaces = im.nplaces;
+        s->unknown_status = IMP_UNKNOWN;
         all[0] = 0;
         for (int i = 0; i < im.nnotes; i++)
             snprintf(all + strlen(all), sizeof all - strlen(all), "%s\n", im.notes[i]);

@@ -15,7 +15,9 @@
 #include "replay/import_int.h"
 #include "replay/reason.h"
 
-#define CUT       "{\"exit\": 0}"
+#define TEXT(x)   #x
+#define STATUS(x) TEXT(x)
+#define CUT       "{\"exit\": " STATUS(IMP_UNKNOWN) "}"
 #define CAN_STOP  "{\"recv\": \"giveup\", \"do\": [" CUT "]}"
 #define CAN_LEAVE "{\"recv\": \"leave\", \"do\": [{\"return\": null}]}"
 
@@ -112,6 +114,8 @@ static void other_cases(struct imp *t, int64_t chosen, char *text, size_t size)
     }
 }
 
+/* It comes to the select late, when the case that it took is there, whatever else is: a schedule
+ * like others, and what follows is known. Where everybody stands it takes what there is. */
 static void select_ends(struct imp *t, int64_t chosen)
 {
     char others[IMP_LINE - 1000], name[100];
@@ -137,8 +141,10 @@ static void select_ends(struct imp *t, int64_t chosen)
         size_t used = strlen(others);
         snprintf(others + used, sizeof others - used, ", " CAN_LEAVE);
     }
+    t->gives_up = true;
     imp_put(t,
-            "\"select\": [{\"%s\": \"%s\"}, {\"default\": [{\"select\": [{\"%s\": \"%s\"}%s]}]}]",
+            "\"select\": [{\"%s\": \"%s\"}, {\"recv\": \"giveup\", \"do\": [{\"select\": "
+            "[{\"%s\": \"%s\"}%s]}]}]",
             what, name, what, name, others);
     if (c->sends && t->objects[c->object].guarded > 0)
         guarded_send(t, c->object);

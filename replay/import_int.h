@@ -12,6 +12,9 @@
 #include "sim/base/map.h"
 #include "sim/base/pool.h"
 
+/* Exit status of a run that came to where nobody knows what comes next. */
+#define IMP_UNKNOWN 125
+
 enum { IMP_LINE = 8192, IMP_CASES = 64, IMP_HELD = 16 };
 
 /* Statements by number, in order. */

@@ -255,6 +255,14 @@ static void tell_assertion(const struct explored *x, struct verdict *v)
     }
 }
 
+static bool is_unknown(const struct explored *x)
+{
+    char text[40];
+    snprintf(text, sizeof text, "exit status %d", x->o.scenario->unknown_status);
+    return x->o.scenario->unknown_status != 0 && x->result.end == END_FINDING &&
+           x->result.kind == FIND_EXIT && strcmp(x->result.text, text) == 0;
+}
+
 static void judge(struct explored *x)
 {
     struct verdict *v = &x->verdict;
@@ -269,7 +277,7 @@ static void judge(struct explored *x)
         return;
     }
     bool cut = q->end == END_LIMIT || (q->end == END_TIME && x->o.scenario->expects == NULL);
-    if (cut && q->stranded == 0) {
+    if (is_unknown(x) || (cut && q->stranded == 0)) {
         v->kind = VERDICT_NONE;
         return;
     }

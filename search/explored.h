@@ -60,7 +60,7 @@ struct explored_opts {
 enum verdict_kind {
     VERDICT_CLEAN,   /* what is expected holds */
     VERDICT_FINDING, /* it does not */
-    VERDICT_NONE     /* a limit cut the run */
+    VERDICT_NONE     /* a limit cut the run, or nobody knows how it goes on */
 };
 
 struct verdict {
