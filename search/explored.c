@@ -12,6 +12,7 @@
 #include "run/run.h"
 #include "run/window.h"
 #include "scenarios/places.h"
+#include "search/circle.h"
 #include "sim/base/alloc.h"
 
 /* Start-up is settled after so long: no thread without work looks for some longer than that. */
@@ -255,12 +256,25 @@ static void tell_assertion(const struct explored *x, struct verdict *v)
     }
 }
 
+/* It came to where nobody knows what comes next. */
 static bool is_unknown(const struct explored *x)
 {
     char text[40];
     snprintf(text, sizeof text, "exit status %d", x->o.scenario->unknown_status);
     return x->o.scenario->unknown_status != 0 && x->result.end == END_FINDING &&
            x->result.kind == FIND_EXIT && strcmp(x->result.text, text) == 0;
+}
+
+/* What others may do then nobody knows, either; but not that they end a circle of locks. */
+static void judge_unknown(struct explored *x)
+{
+    struct verdict *v = &x->verdict;
+    v->kind = VERDICT_NONE;
+    if (!circle_of_locks(&x->result, v->text, sizeof v->text))
+        return;
+    v->kind = VERDICT_FINDING;
+    snprintf(v->what, sizeof v->what, "deadlock");
+    scenario_tell(x->o.scenario, v->text, sizeof v->text);
 }
 
 static void judge(struct explored *x)
@@ -276,8 +290,12 @@ static void judge(struct explored *x)
         scenario_tell(x->o.scenario, v->text, sizeof v->text);
         return;
     }
+    if (is_unknown(x)) {
+        judge_unknown(x);
+        return;
+    }
     bool cut = q->end == END_LIMIT || (q->end == END_TIME && x->o.scenario->expects == NULL);
-    if (is_unknown(x) || (cut && q->stranded == 0)) {
+    if (cut && q->stranded == 0) {
         v->kind = VERDICT_NONE;
         return;
     }

@@ -547,10 +547,12 @@ static void add_stuck(struct watch *w, const struct run_g *g)
     stuck_holders(w, s);
 }
 
-/* round: others go round for ever, and who is blocked stays so. */
-static void find_stuck(struct watch *w, const struct run_result *q, bool round)
+/* Where others go round for ever, or stand in a circle of locks, who is blocked stays so. */
+static void find_stuck(struct watch *w, const struct explored *e)
 {
-    bool dead = round || q->kind == FIND_DEADLOCK || q->end == END_IDLE || q->end == END_TIME;
+    const struct run_result *q = &e->result;
+    bool dead = e->cycle.length != 0 || strcmp(e->verdict.what, "deadlock") == 0 ||
+                q->end == END_IDLE || q->end == END_TIME;
     w->h->stuck = x_alloc((q->ngs + 1) * sizeof *w->h->stuck);
     for (size_t i = 0; i < q->ngs; i++)
         if (q->gs[i].is->stranded || (dead && q->gs[i].is->blocked))
@@ -647,7 +649,7 @@ static bool run_watched(struct failure *f, struct both *b, struct explored *e,
         fail(f, E_SCHEDULE, "the schedule ends otherwise: %s", e->verdict.what);
         return false;
     }
-    find_stuck(w, &e->result, e->cycle.length != 0);
+    find_stuck(w, e);
     for (size_t i = 0; i < w->h->nstuck && !cycle_from(w->h, &w->h->stuck[i]); i++)
         ;
     return true;

@@ -27,6 +27,7 @@ BAD = {
     "closebefore": ("panic", "send on closed channel", ["c <- x"]),
     "condlocked": ("deadlock", "sync.Cond.Wait", ["c.Wait()"]),
     "condnolock": ("deadlock", "sync.Cond.Wait", ["x.c.Wait()"]),
+    "handlers": ("deadlock", "a circle of locks", ["s.stats.Lock()", "s.mu.Lock()"]),
     "looksbefore": ("deadlock", "sync.Cond.Wait", ["c.Wait()", "<-done"]),
     "lostsignal": ("deadlock", "sync.Cond.Wait", ["ready.Wait()", "<-done"]),
     "mutexwg": ("deadlock", "sync.RWMutex.RLock", ["c.b.RLock()", "c.a.Lock()"]),
