@@ -643,7 +643,9 @@ static void on_log(struct rr *b, const struct trace_event *e)
         return;
     const char *text = trace_string(b->sites.t, e->text, &size);
     g_room(b, e->gx);
-    rr_op(b, e->gx, e->id, text, sites_of(&b->sites, e->stack));
+    uint32_t site = sites_of(&b->sites, e->stack);
+    if (!b->r->sites[site].runtimes)
+        rr_op(b, e->gx, e->id, text, site);
 }
 
 static void on_event(struct rr *b, const struct trace_event *e)

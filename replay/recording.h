@@ -78,6 +78,7 @@ struct rec_site {
         const char *func, *file;
         uint64_t line;
     } told; /* what a person is told: who called net, os, io or bufio */
+    bool runtimes; /* a function of the runtime's did it for itself */
 };
 
 /* How a wait was explained: the later in the list, the more is known of it. */

@@ -102,14 +102,28 @@ static bool passes_on(const char *func)
            begins(func, "bufio.");
 }
 
+/* Functions of the runtime's that do what others ask for. */
+static bool serves(const char *func)
+{
+    static const char *const names[] = {"gmpsim",   "makechan", "chansend", "chanrecv", "closechan",
+                                        "selectgo", "selectnb", "reflect_", "block",    NULL};
+    const char *name = func + strlen("runtime.");
+    for (int i = 0; names[i] != NULL; i++)
+        if (begins(name, names[i]))
+            return true;
+    return false;
+}
+
 static struct rec_site site_make(struct sites *s, struct trace_stack st)
 {
     struct rec_site out = {.func = "", .file = "", .told = {"", "", 0}};
-    bool told = false;
+    bool told = false, within = true;
     for (uint32_t i = 0; i < st.count; i++) {
         struct trace_frame f = trace_frame_of(s->t, st.frames[i]);
         const char *func = sites_string(s, f.func);
         enum rec_leaf leaf = leaf_of(func);
+        within = within && begins(func, "runtime.");
+        out.runtimes |= within && !serves(func);
         if (leaf != LEAF_OTHER && outranks(leaf, out.leaf))
             out.leaf = leaf;
         bool last = i + 1 == st.count;
@@ -125,6 +139,7 @@ static struct rec_site site_make(struct sites *s, struct trace_stack st)
             told = true;
         }
     }
+    out.runtimes |= within && st.count > 0;
     return out;
 }
 
