@@ -201,6 +201,14 @@ static void cond_wait(struct imp *t, uint32_t cond)
     on(t, "unlock", t->relock);
 }
 
+/* The signal came before it slept: no wait follows, after which it takes the lock again. */
+static void cond_is_over(struct imp *t)
+{
+    if (t->relock != REC_NONE)
+        on(t, "lock", t->relock);
+    t->relock = REC_NONE;
+}
+
 static void signals(struct imp *t, const char *word, uint32_t cond)
 {
     if (rec_has_mutex(t->r, &t->r->objects[cond]) && t->objects[cond].real_cond)
@@ -350,6 +358,7 @@ static void add_deed(struct imp *t, uint64_t a, uint64_t b)
     imp_item(t);
     if (is_recorders(t))
         return;
+    cond_is_over(t);
     if (!is_part(deed))
         t->last = t->to->count;
     if (words[deed] != NULL)

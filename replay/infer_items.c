@@ -12,7 +12,8 @@
  * choice (more than one sender or receiver), if whoever receives from it does not send to it as
  * well (that is a semaphore), and if what is done with an item gives back the locks that it takes,
  * and waits for no timer that was set at another item: such a receiver goes by what it has seen so
- * far. */
+ * far. It is not where senders gave up (a select with a time-out): which items there were, and when,
+ * is what the receivers left them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,8 @@ static void look_at_channels(struct recording *r, struct channel *c)
 }
 
 enum { SHARE = 8 };
+/* One in so many may have given up for another reason: the end. */
+enum { GAVE_UP = 20 };
 
 /* The channel that each goroutine received from most often, if that is one receive in SHARE: else
  * it is one of many, as that of the answers in each of many rounds. */
@@ -221,7 +224,7 @@ void infer_items(struct recording *r, struct infer_found *f)
         uint32_t o = r->gs[g].deals;
         if (o == REC_NONE)
             continue;
-        if (c[o].unbalanced)
+        if (c[o].unbalanced || (uint64_t)r->objects[o].passed * GAVE_UP > c[o].receives)
             r->gs[g].deals = REC_NONE;
     }
     for (uint32_t i = 0; i < r->nitems; i++)

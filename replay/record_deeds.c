@@ -193,6 +193,9 @@ static void account(struct rr *b, struct rr_g *x, enum rec_deed deed, uint32_t o
 
 static void select_took(struct rr *b, struct rr_g *x, uint32_t taken)
 {
+    for (int i = 0; i < x->ncases; i++)
+        if ((x->cases[i] & 1) != 0 && x->cases[i] != taken)
+            b->r->objects[(x->cases[i] >> 1) - 1].passed++;
     if (x->select_wait != 0)
         b->r->waits[x->select_wait - 1].object = (taken >> 1) - 1;
     if ((taken & 1) != 0)
@@ -214,8 +217,18 @@ static void select_case(struct rr *b, struct rr_g *x, enum rec_deed deed, uint32
         select_took(b, x, x->cases[chosen]);
 }
 
+/* When the item changed hands: of one that waited, when it was woken; a select knows only when it
+ * runs again. */
+static int64_t item_time(const struct rr *b, const struct rr_g *x, enum rec_deed deed)
+{
+    const struct rec_wait *w = deed == DEED_selected && x->select_wait != 0
+                                   ? &b->r->waits[x->select_wait - 1]
+                                   : NULL;
+    return w != NULL && w->woken != INT64_MAX ? w->woken : b->now;
+}
+
 /* Keeps the item that a send or receive is about, before the deed goes to the tape. */
-static void item(struct rr *b, uint32_t g, uint32_t object, bool sends)
+static void item(struct rr *b, uint32_t g, enum rec_deed deed, uint32_t object, bool sends)
 {
     struct recording *r = b->r;
     if (!b->open || object == REC_NONE)
@@ -225,10 +238,9 @@ static void item(struct rr *b, uint32_t g, uint32_t object, bool sends)
                                               .g = g,
                                               .deed = r->gs[g].deeds,
                                               .other = REC_NONE,
-                                              .at = b->now,
+                                              .at = item_time(b, &b->gs[g], deed),
                                               .sends = sends};
-    if (!sends)
-        b->gs[g].item = r->nitems;
+    b->gs[g].item = r->nitems;
 }
 
 /* The channels that the select of the item that g has just received could have received from. */
@@ -236,7 +248,7 @@ static void could_receive(struct rr *b, uint32_t g)
 {
     struct recording *r = b->r;
     const struct rr_g *x = &b->gs[g];
-    if (x->item == 0)
+    if (x->item == 0 || r->items[x->item - 1].sends)
         return;
     struct rec_item *it = &r->items[x->item - 1];
     it->cases = r->ncases;
@@ -254,12 +266,13 @@ static void items(struct rr *b, uint32_t g, enum rec_deed deed, uint32_t object,
     int64_t chosen = (int64_t)number - (INT64_C(1) << 32);
     x->item = 0;
     if (deed == DEED_send || deed == DEED_trysend)
-        item(b, g, object, true);
+        item(b, g, deed, object, true);
     else if (deed == DEED_recv || deed == DEED_tryrecv)
-        item(b, g, object, false);
+        item(b, g, deed, object, false);
     else if (deed == DEED_selected && chosen >= 0 && chosen < x->ncases && x->cases[chosen] != 0) {
-        item(b, g, (x->cases[chosen] >> 1) - 1, (x->cases[chosen] & 1) != 0);
+        item(b, g, deed, (x->cases[chosen] >> 1) - 1, (x->cases[chosen] & 1) != 0);
         could_receive(b, g);
+        x->item = 0; /* what it waits for next is something else */
     }
 }
 
@@ -289,8 +302,12 @@ static void after_func(struct rr *b, uint32_t g, uint64_t address, uint64_t ns)
     struct recording *r = b->r;
     X_ROOM(r->afters, r->nafters, r->afters_room, 64);
     map_put(&b->afters, address, 0)->a = r->nafters + 1;
-    r->afters[r->nafters++] = (struct rec_after){
-        .g = g, .child = REC_NONE, .at = b->now, .ns = (int64_t)ns, .stopped = INT64_MAX};
+    r->afters[r->nafters++] = (struct rec_after){.g = g,
+                                                 .child = REC_NONE,
+                                                 .near = b->gs[g].last_object,
+                                                 .at = b->now,
+                                                 .ns = (int64_t)ns,
+                                                 .stopped = INT64_MAX};
 }
 
 /* Stop of a timer without a channel: it makes no goroutine any more. */
@@ -353,6 +370,8 @@ void rr_op(struct rr *b, uint32_t g, uint64_t address, const char *text, uint32_
         with = b->r->nafters;
         after_func(b, g, address, number);
     }
+    if (object != REC_NONE)
+        x->last_object = object;
     rr_deed(b, g, (uint64_t)deed | number << 8, with, site);
 }
 

@@ -27,8 +27,9 @@ struct rr_g {
     bool spins;                /* in the slow path of a Lock */
     uint8_t within;            /* enum rr_within */
     uint32_t deed_object;      /* of deed */
+    uint32_t last_object;      /* of the last that had one; REC_NONE */
     uint32_t io_wait, io_deed; /* of the read that it is in; REC_NONE */
-    uint32_t item;             /* + 1: the receive that it is in */
+    uint32_t item;             /* + 1: the send or receive that it is in */
     uint32_t receives;         /* object + 1, of an item that is not here yet */
     uint32_t cases[RR_CASES];  /* of the select that it is in: (object + 1) * 2 + sends */
     uint8_t ncases;

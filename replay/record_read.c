@@ -88,6 +88,7 @@ static void g_room(struct rr *b, uint32_t idx)
                                         .wait = REC_NONE,
                                         .deed = DEED_COUNT,
                                         .io_wait = REC_NONE,
+                                        .last_object = REC_NONE,
                                         .io_deed = REC_NONE};
     }
 }

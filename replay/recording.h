@@ -77,7 +77,7 @@ struct rec_site {
     struct rec_place {
         const char *func, *file;
         uint64_t line;
-    } told; /* what a person is told: who called net, os, io or bufio */
+    } told;        /* what a person is told: who called net, os, io or bufio */
     bool runtimes; /* a function of the runtime's did it for itself */
 };
 
@@ -151,6 +151,7 @@ struct rec_object {
     bool sent;        /* ... somebody sent: it was open when the window began */
     bool dealt;       /* ... what is done with an item goes with the item (infer_items.c) */
     bool both;        /* ... one goroutine sends to it and receives from it */
+    uint32_t passed;  /* ... selects that could have sent to it, and did something else */
     /* Deep: what comes and goes, in the recorded order, and the least it ever was: items, holders,
      * members; readers. Below 0: so much was there when the window opened. */
     int32_t sum[2], low[2];
@@ -188,7 +189,7 @@ struct rec_item {
     uint32_t object, g;
     uint32_t deed;  /* number of the deed on g's tape */
     uint32_t other; /* the receive of a send, the send of a receive; REC_NONE */
-    int64_t at;     /* of a receive that waited: when it was woken */
+    int64_t at;     /* of one that waited: when it was woken */
     uint32_t cases; /* of a select: the first of its channels in the recording's cases */
     uint8_t ncases; /* ... so many it receives from; 0: no select */
     bool sends;
@@ -209,6 +210,7 @@ struct rec_io {
 /* An AfterFunc of a deep recording. */
 struct rec_after {
     uint32_t g, child; /* whom it made, REC_NONE: nobody, or not found */
+    uint32_t near;     /* the object that g was last about before, REC_NONE */
     int64_t at, ns;
     int64_t stopped; /* INT64_MAX: never */
 };

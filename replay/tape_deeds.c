@@ -131,6 +131,14 @@ static void cond_wait(struct tp *t, uint32_t cond)
     now(t, OP_UNLOCK, t->relock);
 }
 
+/* The signal came before it slept: no wait follows, after which it takes the lock again. */
+static void cond_is_over(struct tp *t)
+{
+    if (t->relock != REC_NONE)
+        now(t, OP_LOCK, t->relock);
+    t->relock = REC_NONE;
+}
+
 static void sleep_for(struct tp *t, int64_t ns)
 {
     tape_burn(t);
@@ -225,6 +233,7 @@ void tape_deep(struct tp *t, uint32_t g, uint64_t a, uint64_t b)
     enum rec_deed deed = (enum rec_deed)(a & 0xff);
     uint32_t o = b != 0 ? (uint32_t)(b - 1) : REC_NONE;
     tape_item(t, g);
+    cond_is_over(t);
     if (deed != DEED_lockslow)
         t->spins = false;
     if (deed != DEED_selected)
