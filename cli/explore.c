@@ -634,7 +634,7 @@ int command_explore(const struct command *v, int argc, char **argv)
     a->file = file;
     if (a->expect != NULL && strcmp(a->expect, "finding") != 0)
         cli_die(EXIT_USAGE, "--expect: want finding, got '%s'", a->expect);
-    a->scenario = is_trace(a->file) ? import_load(&f, a->file, &a->notes)
+    a->scenario = is_trace(a->file) ? import_load(&f, a->file, /*sure=*/false, &a->notes)
                                     : scenario_load_file(&f, a->file);
     if (a->scenario == NULL)
         cli_fail(&f);

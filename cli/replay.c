@@ -39,7 +39,7 @@ static void kept_load(struct kept *k, const char *path, const struct kept_args *
     if (k->file == NULL)
         cli_die(EXIT_USAGE, "%s: names no scenario; --scenario FILE does", path);
     const char *notes;
-    k->scenario = is_trace(k->file) ? import_load(&f, k->file, &notes)
+    k->scenario = is_trace(k->file) ? import_load(&f, k->file, /*sure=*/true, &notes)
                                     : scenario_load_file(&f, k->file);
     if (k->scenario == NULL)
         cli_fail(&f);

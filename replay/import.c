@@ -571,7 +571,7 @@ void imported_release(struct imported *im)
     *im = (struct imported){0};
 }
 
-struct scenario *import_load(struct failure *f, const char *path, const char **notes_out)
+struct scenario *import_load(struct failure *f, const char *path, bool sure, const char **notes_out)
 {
     struct imported im;
     struct infer in = {0};
@@ -581,7 +581,7 @@ struct scenario *import_load(struct failure *f, const char *path, const char **n
     infer_all(r, &in);
     const char *slash = strrchr(path, '/');
     struct import_opts o = {.name = slash != NULL ? slash + 1 : path, .explore = true};
-    bool ok = import_recording(f, r, &o, &im);
+    bool ok = (sure || import_is_the_program(f, r, o.name)) && import_recording(f, r, &o, &im);
     recording_free(r);
     if (!ok)
         return NULL;

@@ -32,8 +32,11 @@ bool import_recording(struct failure *f, struct recording *r, const struct impor
                       struct imported *out);
 void imported_release(struct imported *im);
 
+/* False: what is known of the program does not come to its end as the program did, as f says. */
+bool import_is_the_program(struct failure *f, struct recording *r, const char *name);
+
 /* For the explorer: the recording at `path` as a scenario. NULL: f says why not. The notes are a
- * text per line, of the scenario's pool. */
-struct scenario *import_load(struct failure *f, const char *path, const char **notes);
+ * text per line, of the scenario's pool. sure: it has been found to be the program. */
+struct scenario *import_load(struct failure *f, const char *path, bool sure, const char **notes);
 
 #endif
