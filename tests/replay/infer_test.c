@@ -361,6 +361,17 @@ TEST_CASE(Infer, AChannelThatIsClosedIsNoneOfThem)
     CHECK(!rec_is_dealt(R, &R->items[question]));
 }
 
+TEST_CASE(Infer, WhatSendersGaveUpIsNotDealt)
+{
+    for (uint32_t passed = 0; passed < 2; passed++) {
+        uint32_t job, question;
+        (void)hub(false, &job, &question);
+        R->objects[R->items[job].object].passed = passed;
+        pass(infer_items);
+        CHECK_EQ(rec_is_dealt(R, &R->items[job]), passed == 0);
+    }
+}
+
 TEST_CASE(Infer, OneChannelOfManyIsNotWhatAGoroutineLivesBy)
 {
     for (uint32_t others = 4; others <= 40; others *= 10) {
