@@ -138,6 +138,13 @@ struct ex {
 };
 OWN_DATA struct ex ex;
 
+/* When the run ends: what time jumps over threads that could have run, a schedule's whim, does not
+ * count against them. */
+static inline uint64_t ex_end_(void)
+{
+    return ex.until < NEVER - ex.late ? ex.until + ex.late : NEVER;
+}
+
 static inline int ex_tid(void) { return ex.cur != NULL ? ex.cur->id : -1; }
 
 /* The calling thread waits: until somebody wakes it or wake_at. True: the time ran out. */

@@ -310,13 +310,13 @@ static struct ex_thread *next_thread(struct ex_thread *me)
         }
         if (o < OPTION_FLUSH)
             return &ex.threads[o];
-        if (o == OPTION_CLOCK && ex.due >= ex.until) {
+        if (o == OPTION_CLOCK && ex.able_count > 0 && ex.due > ex.order)
+            ex.late += ex.due - ex.order;
+        if (o == OPTION_CLOCK && ex.due >= ex_end_()) {
             ex.why = END_TIME;
             return NULL;
         }
         if (o == OPTION_CLOCK) {
-            if (ex.able_count > 0 && ex.due > ex.order)
-                ex.late += ex.due - ex.order;
             ex_fire_();
         } else
             flush(o - OPTION_FLUSH);
@@ -450,7 +450,7 @@ static struct ex_thread *next_of_able(struct ex_thread *me)
 /* A point with something out of the ordinary about it. */
 static struct ex_thread *next_of_all(struct ex_thread *me)
 {
-    if (ex_hot.now >= ex.until)
+    if (ex_hot.now >= ex_end_())
         ex_leave_(END_TIME, "");
     const char *bad = ex_look_(/*quiet*/ false);
     if (bad != NULL)

@@ -140,7 +140,7 @@ static void one_more(void)
     check();
     if (ex.turns.count > ex.o.turns_max)
         ex_leave_(END_LIMIT, "turns of one run");
-    if (ex_hot.now >= ex.until)
+    if (ex_hot.now >= ex_end_())
         ex_leave_(END_TIME, "");
     if (ex.ch.count > ex.answers_soft)
         ex_leave_(END_LIMIT, "answers of one run");

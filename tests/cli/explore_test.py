@@ -71,6 +71,16 @@ class Explore(Case):
         self.run_it(1, "explore", "fine.json", "--runs", "200", "--expect", "finding")
         self.run_it(0, "explore", "abba.json", "--procs", "2", "--expect", "finding")
 
+    def test_lateness_is_not_held_against_a_time_limit(self):
+        self.write("soon.json", {
+            "name": "soon", "until": "2ms", "expect": {"end": "finishes"},
+            "objects": {"done": "chan"},
+            "funcs": {"collects": [{"sleep": "20us"}, {"gc": True}, {"send": "done"}]},
+            "main": [{"go": "collects"}, {"recv": "done"}]})
+        for granularity in "sync", "op":
+            self.run_it(0, "explore", "soon.json", "--procs", "2", "--granularity", granularity,
+                        "--strategy", "random", "--runs", "300")
+
     def test_the_result_does_not_depend_on_the_day(self):
         words = ("explore", "abba.json", "--procs", "2", "--json", "--seeds", "0f3c9ab")
         first, second = json.loads(self.run_it(1, *words)), json.loads(self.run_it(1, *words))
