@@ -553,6 +553,7 @@ static void search_in_jobs(struct explore *e, uint64_t seed, uint64_t seeds)
     e->steps = sum.steps;
     e->cut = sum.cut;
     e->exhausted += sum.exhausted > 0;
+    e->took_ns = (int64_t)(progress_seconds(&e->progress) * 1e9);
     if (s.shard.count > 0) {
         progress_end(&e->progress);
         printf("%" PRIu64 " schedules into %s%s; gmpsim merge puts the parts together\n", sum.runs,

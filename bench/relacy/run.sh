@@ -34,10 +34,12 @@ sort -t "$(printf '\t')" -k1,1 -k3,3n "$work/lines" | awk -F '\t' '
 	END {
 		flush()
 		for (i = 0; i < count; i++) {
-			match(names[i], /[0-9]+ operations/)
-			peer = median["Relacy " substr(names[i], RSTART)]
+			peer = names[i]
+			sub(/^gmpsim [a-z0-9]+,|^Relacy/, "Relacy", peer)
+			sub(/from the beginning/, "depth first", peer)
+			peer = median[peer]
 			rate = median[names[i]]
-			printf "  %-30s %6.1f operations %10.0f a second %6.2f\n", names[i], size[i], rate, rate / peer
+			printf "  %-44s %6.1f operations %10.0f a second %6.2f\n", names[i], size[i], rate, rate / peer
 		}
 	}
 	function flush() {

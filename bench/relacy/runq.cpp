@@ -5,11 +5,17 @@
 #include <ctime>
 #include <sstream>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "relacy/relacy.hpp"
 
 enum { RING = 4, PUTS_MAX = 64 };
 
 static unsigned long long operations;
+static unsigned executions, executions_max; // of a depth-first search, which has no limit else
+static double began;
+static void tell(const char *how, unsigned runs);
 
 template <int PUTS, int TAKES> struct runq : rl::test_suite<runq<PUTS, TAKES>, 3> {
     rl::atomic<unsigned> head, tail, slot[RING];
@@ -65,8 +71,14 @@ template <int PUTS, int TAKES> struct runq : rl::test_suite<runq<PUTS, TAKES>, 3
         for (int i = 1; i <= PUTS; i++)
             count += taken[i];
         RL_ASSERT(count == put_count);
+        if (++executions == executions_max) {
+            tell("depth first", executions);
+            _exit(0);
+        }
     }
 };
+
+static const char *name;
 
 static double cpu_seconds()
 {
@@ -75,23 +87,50 @@ static double cpu_seconds()
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-template <int PUTS, int TAKES> static bool measure(const char *name, unsigned runs)
+static void tell(const char *how, unsigned runs)
+{
+    double took = cpu_seconds() - began;
+    std::printf("Relacy %s, %s\t%.1f\t%.0f\n", how, name, (double)operations / runs, runs / took);
+    std::fflush(stdout);
+}
+
+template <int PUTS, int TAKES> static bool search(rl::scheduler_type_e type, unsigned runs)
 {
     std::ostringstream out;
     rl::test_params p;
-    p.search_type = rl::random_scheduler_type;
+    p.search_type = type;
     p.iteration_count = runs;
     p.output_stream = &out;
     p.progress_stream = &out;
     p.execution_depth_limit = 5000;
     operations = 0;
-    double began = cpu_seconds();
+    began = cpu_seconds();
     bool good = rl::simulate<runq<PUTS, TAKES> >(p);
-    double took = cpu_seconds() - began;
     if (!good)
         std::fprintf(stderr, "%s\n", out.str().c_str());
-    std::printf("Relacy %s\t%.1f\t%.0f\n", name, (double)operations / runs, runs / took);
     return good;
+}
+
+template <int PUTS, int TAKES> static bool depth_first(unsigned runs)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        executions = 0;
+        executions_max = runs;
+        search<PUTS, TAKES>(rl::fair_full_search_scheduler_type, 0);
+        _exit(1); // it came to an end before that, or failed
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+template <int PUTS, int TAKES> static bool measure(const char *of, unsigned runs)
+{
+    name = of;
+    executions_max = 0;
+    bool good = search<PUTS, TAKES>(rl::random_scheduler_type, runs);
+    tell("random", runs);
+    return depth_first<PUTS, TAKES>(runs) && good;
 }
 
 int main()

@@ -96,6 +96,11 @@ struct strategy {
     bool did_turns; /* ... and only by turns does it want to know */
     bool halted;    /* before end: somebody ended the run, it did not come to its end */
     bool enough;    /* the rest of this run is known: it may be cut */
+    /* May be NULL. Of a strategy whose run begins as the one before it did: so many answers are the
+     * same, and after begin it may be told that the first of them will not be asked for again. */
+    void (*skip)(struct strategy *s, size_t answers);
+    size_t same;
+    bool spent; /* no bound is left for another answer than 0 to who goes on */
 };
 
 /* One logged answer: kind << 60 | n << 32 | pick. One word, because one is written per point. */

@@ -24,6 +24,12 @@ static uint32_t frame_cost(const struct strategy_dfs *d, const struct dfs_frame 
     return f->preempts && pick != 0 && pick < f->threads;
 }
 
+static void use(struct strategy_dfs *d, uint32_t used)
+{
+    d->used = (uint16_t)used;
+    d->s.spent = d->preemptions_max != DFS_UNBOUNDED && used >= d->preemptions_max;
+}
+
 static bool dfs_begin(struct strategy *s)
 {
     struct strategy_dfs *d = (struct strategy_dfs *)s;
@@ -31,7 +37,7 @@ static bool dfs_begin(struct strategy *s)
     if (d->exhausted || d->diverged || (d->runs_max != 0 && d->runs == d->runs_max))
         return false;
     d->depth = 0;
-    d->used = 0;
+    use(d, 0);
     d->runs++;
     return true;
 }
@@ -64,7 +70,7 @@ static uint32_t dfs_pick(struct strategy *s, const struct choice *c)
         d->diverged = true;
         return 0;
     }
-    d->used = (uint16_t)(f->used + frame_cost(d, f, f->pick));
+    use(d, f->used + frame_cost(d, f, f->pick));
     return f->pick;
 }
 
@@ -98,6 +104,16 @@ static void dfs_end(struct strategy *s, bool complete)
     while (d->count > 0 && !advance(d, &d->frames[d->count - 1]))
         d->count--;
     d->exhausted = d->count == 0;
+    s->same = d->exhausted ? 0 : d->count - 1;
+}
+
+static void dfs_skip(struct strategy *s, size_t answers)
+{
+    struct strategy_dfs *d = (struct strategy_dfs *)s;
+    const struct dfs_frame *last = answers > 0 ? &d->frames[answers - 1] : NULL;
+
+    d->depth = answers;
+    use(d, last != NULL ? last->used + frame_cost(d, last, last->pick) : 0);
 }
 
 void strategy_dfs_init(struct strategy_dfs *d, struct dfs_frame *frames, size_t frames_max,
@@ -109,7 +125,8 @@ void strategy_dfs_init(struct strategy_dfs *d, struct dfs_frame *frames, size_t 
               .evenly = NULL,
               .begin = dfs_begin,
               .pick = dfs_pick,
-              .end = dfs_end},
+              .end = dfs_end,
+              .skip = dfs_skip},
         .frames = frames,
         .frames_max = frames_max,
         .preemptions_max = preemptions_max,

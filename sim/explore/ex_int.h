@@ -107,6 +107,9 @@ struct ex {
     struct ex_thread *at_start; /* who had come to the end of the common beginning */
     struct choice of_able;      /* the question when it is quiet */
     size_t answers_soft;        /* more answers than this: cut at the next point */
+    size_t copy_at;             /* at a point with so many answers the world is copied */
+    bool copying;               /* it stands still for that */
+    bool on_branch;             /* it was put back to such a point */
     struct ex_event *trace;
     size_t trace_count, trace_max;
     unsigned bits[VERB_COUNT];
@@ -145,6 +148,8 @@ static inline uint64_t ex_end_(void)
     return ex.until < NEVER - ex.late ? ex.until + ex.late : NEVER;
 }
 
+/* Of this run. */
+static inline enum mm_kind ex_memory_(void) { return ex.starting ? MM_SC : ex.o.memory; }
 static inline int ex_tid(void) { return ex.cur != NULL ? ex.cur->id : -1; }
 
 /* The calling thread waits: until somebody wakes it or wake_at. True: the time ran out. */
@@ -210,6 +215,8 @@ void ex_switch_out_(struct ex_thread *me);
 bool ex_take_over_(struct strategy *s);
 /* The stacks of threads from this one on are free. */
 void ex_end_threads_(int from);
+/* The world stands still at a point: a copy of it, where a later run may leave the path. */
+void ex_copy_(void);
 static inline void ex_does_other_(void)
 {
     if (__builtin_expect(ex.does, 0))

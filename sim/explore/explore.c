@@ -483,6 +483,16 @@ static void rest(struct ex_thread *me)
     ex.cur = me;
 }
 
+/* On the main stack the world is copied. Comes back as often as the copy is put back. Where the
+ * search has no other answers left nothing of it would be used. */
+static __attribute__((noinline)) void stand_still(struct ex_thread *me)
+{
+    if (ex.ch.strategy->spent && ex.o.memory <= MM_TSO && mm.pending == 0)
+        return;
+    ex.copying = true;
+    coro_switch(&me->coro, &ex.main);
+}
+
 /* By turns a point is none, but for who yields to a thread that it waits for. */
 static inline bool is_no_point(const struct ex_thread *me)
 {
@@ -514,6 +524,8 @@ static __attribute__((noinline)) void point_slow(struct ex_thread *me)
         ex_unsettle_();
     if (ex.stop)
         rest(me);
+    if (__builtin_expect(ex.ch.count >= ex.copy_at, 0))
+        stand_still(me);
     ex.steps++;
     limit = over_limit();
     if (limit != NULL)
@@ -675,7 +687,7 @@ bool ex_refused(struct failure *f)
 
 bool ex_take_over_(struct strategy *s)
 {
-    const enum mm_kind memory = ex.starting ? MM_SC : ex.o.memory;
+    const enum mm_kind memory = ex_memory_();
     if (!s->begin(s))
         return false;
     ex_unsettle_(); /* a draw that was dealt is the other strategy's */
@@ -691,7 +703,7 @@ bool ex_take_over_(struct strategy *s)
     ex_hot.turns = ex.starting || ex.o.sync;
     ex_hot.race = ex.o.races && !ex.starting;
     ex_races_begin_();
-    mm_reset(memory, ex.o.ctrl, &ex.ch);
+    ex.copy_at = SIZE_MAX;
     ex.ch.count = 0;
     ex.trace_count = 0;
     fail_reset(&refused);
@@ -707,9 +719,10 @@ bool ex_take_over_(struct strategy *s)
 
 bool ex_begin(struct strategy *s)
 {
-    ex.starting = ex.paused = false;
+    ex.starting = ex.paused = ex.on_branch = false;
     if (!ex_take_over_(s))
         return false;
+    mm_reset(ex_memory_(), ex.o.ctrl, &ex.ch);
     ex_world_reset_();
     return true;
 }
@@ -731,6 +744,20 @@ static void go_on(struct ex_thread *t)
     coro_switch(&ex.main, &t->coro);
 }
 
+/* On the threads, until the run is over or stands still. */
+static void go_on_or_copy(struct ex_thread *first)
+{
+    if (ex.on_branch)
+        coro_switch(&ex.main, &ex.cur->coro);
+    else
+        go_on(first != NULL ? first : next_of_rest());
+    while (ex.copying) {
+        ex.copying = false;
+        ex_copy_();
+        coro_switch(&ex.main, &ex.cur->coro);
+    }
+}
+
 /* From where it stands, or from the start. */
 static void enter(void)
 {
@@ -743,7 +770,7 @@ static void enter(void)
     if (resting != NULL)
         coro_switch(&ex.main, &resting->coro);
     else
-        go_on(first != NULL ? first : next_of_rest());
+        go_on_or_copy(first);
 }
 
 enum world_end ex_run(void)

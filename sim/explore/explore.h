@@ -37,10 +37,16 @@ struct failure;
 struct hostm;
 
 enum {
-    EX_THREADS_MAX = 64,  /* created in one run */
-    EX_EVENTS_MAX = 4096, /* env_at calls pending */
-    EX_READY_MAX = 4096,  /* env_ready pending */
-    EX_YIELDS_MAX = 16    /* a thread that yielded so often while nobody else ran has to wait */
+    EX_THREADS_MAX = 64,   /* created in one run */
+    EX_EVENTS_MAX = 4096,  /* env_at calls pending */
+    EX_READY_MAX = 4096,   /* env_ready pending */
+    EX_OUTSIDE_MAX = 8192, /* bytes, of all that ex_opts.outside names */
+    EX_YIELDS_MAX = 16     /* a thread that yielded so often while nobody else ran has to wait */
+};
+
+struct ex_outside {
+    void *at;
+    size_t size;
 };
 
 struct ex_opts {
@@ -77,6 +83,12 @@ struct ex_opts {
      * picosecond after the record before it, whichever is later. */
     event_sink_fn *sink;
     void *sink_arg;
+    /* What the caller's threads and callbacks change outside of the world's memory: put back with
+     * it. branches: that is all of it, and a depth-first search need not begin each run at the
+     * beginning (see below). */
+    const struct ex_outside *outside;
+    uint32_t outside_count;
+    bool branches;
 };
 
 bool ex_init(struct failure *f, const struct ex_opts *o);
@@ -105,7 +117,12 @@ void ex_end(void);
  *     while (ex_again(strategy)) { ex_run(); ... ex_end(); }
  *
  * Start-up has sequentially consistent memory and time that does not jump. The answers of a run are
- * those after it. */
+ * those after it.
+ *
+ * With ex_opts.branches, small worlds are copied in the middle of runs too, and a depth-first run
+ * begins at the last copy that lies on the path that it has in common with the run before: all that
+ * is told of it (answers, steps, fingerprint, end) is as if it had begun at the beginning. Where
+ * somebody is told of operations, turns, records, races or invariants there are no such copies. */
 bool ex_begin_start(struct strategy *s);
 bool ex_run_start(void);
 /* 0, or a negative fail code: this build cannot copy coroutines. */

@@ -89,6 +89,24 @@ void tso_store(int tid, void *addr, unsigned size, uint64_t value)
     mm.pending |= UINT64_C(1) << tid;
 }
 
+/* What lies in the buffers that are not empty. */
+static void tso_copy(struct mm_copy *c, bool back)
+{
+    for (uint64_t rest = c->mm.pending; rest != 0; rest &= rest - 1) {
+        struct tso_buffer *b = &tso[__builtin_ctzll(rest)];
+        mm_copy_part(c, &b->head, sizeof b->head, back);
+        mm_copy_part(c, &b->tail, sizeof b->tail, back);
+        for (uint32_t i = b->head; i != b->tail; i++)
+            mm_copy_part(c, &b->e[i % MM_TSO_DEPTH], sizeof *b->e, back);
+    }
+}
+
+static void tso_empty(uint64_t threads)
+{
+    for (; threads != 0; threads &= threads - 1)
+        tso[__builtin_ctzll(threads)].head = tso[__builtin_ctzll(threads)].tail = 0;
+}
+
 /* ---- the switch ---- */
 
 void mm_reset(enum mm_kind kind, bool ctrl, struct chooser *chooser)
@@ -98,6 +116,43 @@ void mm_reset(enum mm_kind kind, bool ctrl, struct chooser *chooser)
         tso_reset();
     else if (kind != MM_SC)
         weak_reset();
+}
+
+void mm_copy_part(struct mm_copy *c, void *part, size_t size, bool back)
+{
+    if (size > MM_COPY_MAX - c->used) {
+        c->over = true;
+        return;
+    }
+    if (back)
+        memcpy(part, c->bytes + c->used, size);
+    else
+        memcpy(c->bytes + c->used, part, size);
+    c->used += (uint32_t)size;
+}
+
+static void copy_model(struct mm_copy *c, bool back)
+{
+    c->used = 0;
+    c->over = false;
+    if (mm.kind == MM_TSO)
+        tso_copy(c, back);
+    else if (mm.kind != MM_SC)
+        weak_copy(c, back);
+}
+
+bool mm_save(struct mm_copy *c)
+{
+    c->mm = mm;
+    copy_model(c, /*back*/ false);
+    return !c->over;
+}
+
+void mm_put_back(struct mm_copy *c)
+{
+    tso_empty(mm.pending);
+    mm = c->mm;
+    copy_model(c, /*back*/ true);
 }
 
 void mm_init_value(void *addr, unsigned size, uint64_t value)

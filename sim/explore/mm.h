@@ -45,7 +45,8 @@ enum {
     MM_HISTORY_MAX =
         12, /* stores of a location that a load can still see; older ones are forgotten */
     MM_SLOTS_MAX = 12, /* places among the latest stores where a store can go */
-    MM_MSGS_MAX = 1 << 16
+    MM_MSGS_MAX = 1 << 16,
+    MM_COPY_MAX = 1 << 16
 };
 
 struct chooser;
@@ -90,6 +91,17 @@ uint64_t mm_kernel_read(int tid, void *addr, unsigned size);
 /* tso: the oldest store of thread id's buffer reaches memory; which it will be. */
 void mm_flush_one(int tid);
 const void *mm_oldest(int tid, uint64_t *value);
+
+/* All that a model knows in the middle of a run. False: it is too much for a copy. Only what was
+ * saved in this run can be put back. */
+struct mm_copy {
+    struct mm mm;
+    uint32_t used;
+    bool over;
+    unsigned char bytes[MM_COPY_MAX];
+};
+bool mm_save(struct mm_copy *c);
+void mm_put_back(struct mm_copy *c);
 
 const char *mm_kind_name(enum mm_kind k);
 
@@ -149,6 +161,9 @@ static inline uint64_t mm_rmw_value(enum mm_rmw how, uint64_t old, uint64_t oper
     return 0;
 }
 
+/* Into the copy, or from where it was put there. */
+void mm_copy_part(struct mm_copy *c, void *part, size_t size, bool back);
+
 void tso_reset(void);
 uint64_t tso_load(int tid, void *addr, unsigned size);
 void tso_store(int tid, void *addr, unsigned size, uint64_t value);
@@ -156,6 +171,7 @@ void tso_drain(int tid);
 bool tso_own(int tid, const void *addr, uint64_t *value);
 
 void weak_reset(void);
+void weak_copy(struct mm_copy *c, bool back);
 void weak_init_value(void *addr, unsigned size, uint64_t value);
 uint64_t weak_load(int tid, void *addr, unsigned size, unsigned bits);
 void weak_store(int tid, void *addr, unsigned size, unsigned bits, uint64_t value);

@@ -175,9 +175,14 @@ static void loc_start(uint32_t l, uint64_t value)
         power_zero_loc(l);
 }
 
+static uint32_t hash_of(const void *addr)
+{
+    return (uint32_t)(((uintptr_t)addr >> 1) * UINT64_C(0x9e3779b97f4a7c15) >> 51);
+}
+
 static uint32_t loc_find(void *addr, unsigned size, bool *made)
 {
-    uint32_t at = (uint32_t)(((uintptr_t)addr >> 1) * UINT64_C(0x9e3779b97f4a7c15) >> 51);
+    uint32_t at = hash_of(addr);
 
     *made = false;
     for (;; at++) {
@@ -707,4 +712,67 @@ uint64_t weak_kernel_read(int tid, void *addr, unsigned size)
         power_lwsync(&power[tid]);
     }
     return msgs[m].value;
+}
+
+/* ---- copies ---- */
+
+/* The latest first: on the way to a location lie only earlier ones. */
+static void forget_locs(uint32_t from, uint32_t to)
+{
+    for (uint32_t l = to; l-- > from;) {
+        uint32_t at = hash_of(locs[l].addr) % HASH_SIZE;
+        while (hash[at].generation != w.generation || hash[at].addr != locs[l].addr)
+            at = (at + 1) % HASH_SIZE;
+        hash[at].generation = 0;
+    }
+}
+
+/* Threads that appear later start with nothing. */
+static void arm_forget(uint32_t from, uint32_t to)
+{
+    if (to <= from)
+        return;
+    memset(&arm[from], 0, (to - from) * sizeof *arm);
+    for (uint32_t l = 0; l < w.locs; l++)
+        memset(&arm_loc[l][from], 0, (to - from) * sizeof *arm_loc[l]);
+}
+
+static void arm_copy(struct mm_copy *c, bool back)
+{
+    mm_copy_part(c, arm, w.threads * sizeof *arm, back);
+    for (uint32_t l = 0; l < w.locs; l++)
+        mm_copy_part(c, arm_loc[l], w.threads * sizeof *arm_loc[l], back);
+}
+
+static void power_copy(struct mm_copy *c, bool back)
+{
+    size_t size = w.locs * sizeof(uint64_t);
+    mm_copy_part(c, sync_map.at, size, back);
+    for (uint32_t i = 0; i < w.threads; i++) {
+        struct power_thread *t = &power[i];
+        mm_copy_part(c, t->floor.at, size, back);
+        mm_copy_part(c, t->bound.at, size, back);
+        mm_copy_part(c, t->seen.at, size, back);
+        mm_copy_part(c, &t->bound_max, sizeof t->bound_max, back);
+    }
+    for (uint32_t m = 1; m < w.msgs; m++)
+        mm_copy_part(c, views[m].at, msgs[m].view_len * sizeof(uint64_t), back);
+}
+
+void weak_copy(struct mm_copy *c, bool back)
+{
+    uint32_t locs_now = w.locs, threads_now = w.threads;
+
+    mm_copy_part(c, &w, sizeof w, back);
+    if (back)
+        forget_locs(w.locs, locs_now);
+    mm_copy_part(c, locs, w.locs * sizeof *locs, back);
+    mm_copy_part(c, msgs, w.msgs * sizeof *msgs, back);
+    if (mm.kind == MM_POWER) {
+        power_copy(c, back);
+        return;
+    }
+    arm_copy(c, back);
+    if (back)
+        arm_forget(w.threads, threads_now);
 }

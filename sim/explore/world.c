@@ -76,6 +76,13 @@ static bool opts_ok(struct failure *f, const struct ex_opts *o)
         return fail(f, E_USAGE, "memory model %s wants port %s, got %s", mm_kind_name(o->memory),
                     cost_port_name(wanted[o->memory]), cost_port_name(o->port)),
                false;
+    size_t outside = 0;
+    for (uint32_t i = 0; i < o->outside_count; i++)
+        outside += o->outside[i].size;
+    if (outside > EX_OUTSIDE_MAX)
+        return fail(f, E_USAGE, "explore: %zu bytes outside of the world, of %d", outside,
+                    EX_OUTSIDE_MAX),
+               false;
     return true;
 }
 
@@ -115,6 +122,7 @@ bool ex_init(struct failure *f, const struct ex_opts *o)
     ex.o.steps_max = o->steps_max != 0 ? o->steps_max : 1000000;
     ex.o.turns_max = o->turns_max != 0 ? o->turns_max : 100000;
     ex.o.ncpu = o->ncpu != 0 ? o->ncpu : 8;
+    ex.copy_at = SIZE_MAX;
     ex.until = o->until_ns != 0 ? (uint64_t)o->until_ns * 1000 : NEVER;
     static const struct costs nothing; /* by turns, a turn is what takes time */
     ex.cost_table = o->sync ? &nothing : o->costs != NULL ? o->costs : &costs_builtin;

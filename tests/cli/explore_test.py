@@ -298,6 +298,12 @@ class Lanes(Case):
         self.assertEqual(self.search(1, *words, "--jobs", "3", "--journal", "j"), one)
         self.assertEqual(self.search(1, *words, "--journal", "j"), one)
 
+    def test_jobs_take_time(self):
+        self.write("late.json", FINE)
+        got = json.loads(self.run_it(0, "explore", "late.json", "--json", "--strategy", "random",
+                                     "--runs", "500", "--seeds", "1-2", "--jobs", "2"))
+        self.assertGreater(got["seconds"], 0)
+
     def test_goes_on_where_it_was_killed(self):
         self.write("late.json", FINE)
         words = ("--strategy", "random", "--runs", "60", "--seeds", "1-300")

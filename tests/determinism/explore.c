@@ -102,7 +102,7 @@ static void searched(enum mm_kind memory)
 {
     static struct dfs_frame frames[4096];
     struct strategy_dfs d;
-    struct search search = {build, check, NULL, 2000};
+    struct search search = {build, check, NULL, 2000, false};
     struct search_result r;
 
     open_world(memory);

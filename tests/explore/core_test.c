@@ -88,7 +88,7 @@ static int runs(int n)
 static void explore(struct job *j, enum mm_kind memory, struct strategy *st, const char *what)
 {
     static struct ex_event events[4000];
-    struct search s = {build, check, j, 0};
+    struct search s = {build, check, j, 0, false};
     struct search_result r;
 
     profile_init(&j->prof, PROFILE_LATEST);
@@ -117,7 +117,7 @@ static void explore(struct job *j, enum mm_kind memory, struct strategy *st, con
 static const char *must_find(struct job *j, enum mm_kind memory, uint64_t runs_max,
                              struct search_result *r)
 {
-    struct search s = {build, check, j, 0};
+    struct search s = {build, check, j, 0, false};
     struct strategy_random st;
 
     profile_init(&j->prof, PROFILE_LATEST);

@@ -52,8 +52,8 @@ static const char *search_world(const struct orders_world *w, enum mm_kind memor
         return search_for(w->setup, memory, bound, orders_runs());
     setup = &one_looks;
     return search_with(
-        (struct search){build_look, check_look, (void *)(uintptr_t)setup, orders_runs()}, "looks",
-        memory, bound);
+        (struct search){build_look, check_look, (void *)(uintptr_t)setup, orders_runs(), false},
+        "looks", memory, bound);
 }
 
 /* The fewest preemptions first: what is found is short. */

@@ -79,7 +79,7 @@ static void check_pool(void *arg)
 static const char *pool_search(const struct pool_setup *u, enum mm_kind memory,
                                uint32_t preemptions, uint64_t runs_max)
 {
-    struct search s = {build_pool, check_pool, (void *)(uintptr_t)u, runs_max};
+    struct search s = {build_pool, check_pool, (void *)(uintptr_t)u, runs_max, false};
 
     setup = &u->base;
     return search_with(s, u->base.owner, memory, preemptions);

@@ -218,7 +218,11 @@ static enum cost_port port_of_memory(enum mm_kind memory)
 static const char *search_with(struct search s, const char *what, enum mm_kind memory,
                                uint32_t preemptions)
 {
+    const struct ex_outside outside[] = {{taken, sizeof taken}, {taker, sizeof taker}};
     struct ex_opts o = {.memory = memory,
+                        .outside = outside,
+                        .outside_count = 2,
+                        .branches = true,
                         .port = port_of_memory(memory),
                         .ctrl = true,
                         .eager_clock = may_be_late,
@@ -258,8 +262,8 @@ static const char *search_for(const struct setup *u, enum mm_kind memory, uint32
                               uint64_t runs_max)
 {
     setup = u;
-    return search_with((struct search){build, check, (void *)(uintptr_t)u, runs_max}, u->owner,
-                       memory, preemptions);
+    return search_with((struct search){build, check, (void *)(uintptr_t)u, runs_max, /*once*/ true},
+                       u->owner, memory, preemptions);
 }
 
 static const struct setup put_get = {"pg", 1, false, 0, 0};
@@ -510,7 +514,7 @@ static void check_look(void *arg)
 
 TEST_CASE(Runq, IsNotEmptyWhileAGMovesInside)
 {
-    struct search s = {build_look, check_look, (void *)(uintptr_t)&one_looks, 0};
+    struct search s = {build_look, check_look, (void *)(uintptr_t)&one_looks, 0, false};
 
     setup = &one_looks;
     for (int memory = MM_SC; memory < MM_KINDS; memory++)
@@ -521,7 +525,7 @@ TEST_CASE(Runq, IsNotEmptyWhileAGMovesInside)
  * runnext after 2 is gone. */
 TEST_CASE(Runq, ThreeLoadsOverlookAGThatMovesInside)
 {
-    struct search s = {build_look, check_look, (void *)(uintptr_t)&one_looks, 0};
+    struct search s = {build_look, check_look, (void *)(uintptr_t)&one_looks, 0, false};
 
     setup = &one_looks;
     taken_back = "runqempty_rereads";
@@ -561,7 +565,7 @@ static void build_batch(void *arg)
 
 TEST_CASE(Runq, WhatDoesNotFitGoesAwayUnderTheLock)
 {
-    struct search s = {build_batch, check, (void *)(uintptr_t)&two_put, 0};
+    struct search s = {build_batch, check, (void *)(uintptr_t)&two_put, 0, false};
 
     setup = &two_put;
     release = 24; /* later ones leave the rest to the caller */

@@ -7,7 +7,6 @@
 
 static void run_once(const struct search *s)
 {
-    s->build(s->arg);
     ex_run();
     if (s->check != NULL)
         s->check(s->arg);
@@ -29,10 +28,32 @@ static void keep(struct search_result *r)
         memcpy(r->answers, a, r->count * sizeof(*a));
 }
 
+static bool kept; /* of the world that was built once */
+
+/* A new world, or as it was when it was built. */
+static bool begin(const struct search *s, struct strategy *st)
+{
+    if (kept)
+        return ex_again(st);
+    if (!ex_begin(st))
+        return false;
+    s->build(s->arg);
+    return true;
+}
+
+/* False: this build cannot copy worlds. */
+static bool build_once(const struct search *s)
+{
+    ex_begin_start(strategy_time());
+    s->build(s->arg);
+    return ex_keep(NULL) == 0;
+}
+
 bool search_run(const struct search *s, struct strategy *st, struct search_result *r)
 {
     *r = (struct search_result){0};
-    while ((s->runs_max == 0 || r->runs < s->runs_max) && ex_begin(st)) {
+    kept = s->once && build_once(s);
+    while ((s->runs_max == 0 || r->runs < s->runs_max) && begin(s, st)) {
         run_once(s);
         r->runs++;
         r->cut += ex_why() == END_LIMIT;
@@ -50,7 +71,7 @@ bool search_replay(const struct search *s, const struct search_result *r)
     struct strategy_replay replay;
 
     strategy_replay_init(&replay, r->answers, r->count, true);
-    if (!ex_begin(&replay.s))
+    if (!begin(s, &replay.s))
         return false;
     run_once(s);
     return !replay.diverged && ex_why() == r->why && ex_fingerprint() == r->fingerprint &&

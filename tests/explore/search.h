@@ -13,6 +13,7 @@ struct search {
         void *arg); /* after each run: ex_fail() what is wrong. NULL: throws and findings only */
     void *arg;
     uint64_t runs_max; /* 0: as many as the strategy has */
+    bool once;         /* build is called once, and what it made is put back for each run */
 };
 
 struct search_result {

@@ -111,7 +111,7 @@ static void moody(void *arg)
 TEST_CASE(Dfs, NoticesAWorldThatDoesNotRepeatItself)
 {
     struct toy t = {.rounds = 1, .ignore = true};
-    struct search s = {moody, NULL, &t, 0};
+    struct search s = {moody, NULL, &t, 0, false};
     struct strategy_dfs d;
 
     toy_open(MM_SC);

@@ -66,5 +66,5 @@ void toy_check(void *arg)
 
 struct search toy_search(const struct toy *t)
 {
-    return (struct search){toy_build, toy_check, (void *)(uintptr_t)t, 0};
+    return (struct search){toy_build, toy_check, (void *)(uintptr_t)t, 0, false};
 }

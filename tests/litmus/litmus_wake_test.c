@@ -72,7 +72,7 @@ static bool loses(enum mm_kind memory, bool weakened)
     static struct dfs_frame frames[1 << 12];
     struct ex_opts o = {
         .memory = memory, .port = ports[memory], .ctrl = true, .memory_max = 1 << 20};
-    struct search s = {build, check, NULL, 0};
+    struct search s = {build, check, NULL, 0, false};
     struct search_result r;
     struct failure f = {0};
     struct strategy_dfs dfs;

@@ -139,7 +139,7 @@ static const char *search_for(const struct setup *u, uint32_t preemptions, uint6
 {
     struct ex_opts o = {
         .memory = MM_SC, .port = PORT_AMD64, .steps_max = 20000, .memory_max = 1 << 22};
-    struct search s = {build, check, (void *)(uintptr_t)u, runs_max};
+    struct search s = {build, check, (void *)(uintptr_t)u, runs_max, false};
     struct failure f = {0};
     struct strategy_dfs dfs;
     struct strategy_random random;
