@@ -14,7 +14,7 @@
 /* Whose inner lock the next deeds of a goroutine may be about. */
 enum rr_within { IN_NOTHING, IN_WLOCK, IN_WUNLOCK, IN_COND, IN_COND_WOKEN };
 
-enum { ONCE_SIZE = 16 };
+enum { ONCE_LOCK = 4 }; /* where a Once has its own, in every release */
 
 static const char texts[DEED_COUNT] = {
 #define REC_DEED(name, text, what) [DEED_##name] = text[0],
@@ -72,12 +72,8 @@ static uint32_t object_of(struct rr *b, enum rec_deed deed, uint64_t address, ui
 
 static bool is_once_lock(struct rr *b, uint64_t address)
 {
-    for (uint64_t at = address - 4; at <= address && address - at <= ONCE_SIZE; at -= 4) {
-        struct map_slot *s = map_find(&b->objects, at, 0);
-        if (s != NULL && s->a != 0 && b->r->objects[s->a - 1].kind == OBJ_ONCE)
-            return true;
-    }
-    return false;
+    struct map_slot *s = map_find(&b->objects, address - ONCE_LOCK, 0);
+    return s != NULL && s->a != 0 && b->r->objects[s->a - 1].kind == OBJ_ONCE;
 }
 
 /* The lock inside of something that has spoken for itself. */

@@ -272,8 +272,10 @@ static void begins_to_run(struct rr *b, const struct trace_event *e)
     if (b->open) {
         r->sums.runnable += waited;
         r->sums.starts++;
+    }
+    if (b->open && x->since >= b->opened) {
         X_ROOM(r->runq_wait, r->nrunq_wait, r->runq_wait_room, 64);
-        r->runq_wait[r->nrunq_wait++] = waited;
+        r->runq_wait[r->nrunq_wait++] = (struct rec_runq){waited, e->idx};
     }
     bool woken = x->wait != REC_NONE && r->waits[x->wait].woken != INT64_MAX;
     if (woken) {
@@ -699,6 +701,16 @@ static bool is_system(const struct rec_g *g)
            begins(name, "runtime/pprof.");
 }
 
+/* Who is of the program is known at the end. */
+static void only_programs_waits(struct recording *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->nrunq_wait; i++)
+        if (!r->gs[r->runq_wait[i].g].system)
+            r->runq_wait[n++] = r->runq_wait[i];
+    r->nrunq_wait = n;
+}
+
 static void finish(struct rr *b)
 {
     struct recording *r = b->r;
@@ -715,6 +727,7 @@ static void finish(struct rr *b)
         if (strcmp(x->name, "runtime.gcBgMarkWorker") == 0)
             r->gc.worker_ns += x->cpu;
     }
+    only_programs_waits(r);
     r->gc.assist_ns = r->sums.assist;
     /* Times of the recording count from where the window opened. */
     for (uint32_t i = 0; i < r->nwaits; i++) {

@@ -257,8 +257,12 @@ struct recording {
     uint32_t nafters, afters_room;
     const char **regions;
     uint32_t nregions, regions_room;
-    /* Every wait for a P, ns, in no order: the truth that a replay's are compared with. */
-    int64_t *runq_wait;
+    /* Every wait of the program's goroutines for a P, in no order: the truth that a replay's are
+     * compared with. */
+    struct rec_runq {
+        int64_t ns; /* first: they are sorted by it */
+        uint32_t g;
+    } * runq_wait;
     size_t nrunq_wait, runq_wait_room;
     /* Samples for the calibration, ns: from a goroutine's stop to the next one's start on the same
      * M; from a wake to the start on another M that was idle; of a P from one M to another. */

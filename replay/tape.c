@@ -150,7 +150,9 @@ static void wait_outside(struct tp *t, const struct rec_wait *w)
 static void wait_token(struct tp *t, const struct rec_wait *w, uint32_t number)
 {
     bool known = w->waker != REC_NONE && plays(t, w->waker);
-    if (known && w->woken != INT64_MAX)
+    if (known && w->woken != INT64_MAX && t->o->free)
+        tape_emit(t, OP_GOSCHED, 0, 0, 0, 0, 0);
+    else if (known && w->woken != INT64_MAX)
         emit_event(t, OP_EVWAIT, w->reason, number);
     else
         wait_outside(t, w);
