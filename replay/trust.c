@@ -71,7 +71,7 @@ static void end_stretch(uint64_t *stretch, uint64_t *all, uint64_t *lengthy)
  */
 static void count_stretches(const struct recording *r, int64_t event_ns, struct trust *t)
 {
-    uint64_t all = 0, lengthy = 0, percent = 0, calls = 0;
+    uint64_t all = 0, lengthy = 0, percent = 0;
     for (uint32_t g = 0; g < r->ngs; g++) {
         struct rec_reader rd;
         struct rec_entry e;
@@ -83,14 +83,12 @@ static void count_stretches(const struct recording *r, int64_t event_ns, struct 
                 stretch += e.a;
             } else {
                 percent += (uint64_t)tape_event_percent(&e);
-                calls += e.what == REC_SYS ? e.a : 0;
                 if (e.what != REC_ALLOC)
                     end_stretch(&stretch, &all, &lengthy);
             }
         end_stretch(&stretch, &all, &lengthy);
     }
     t->hidden = r->deep > 0 ? 0 : share(lengthy, all);
-    t->kernel = share(calls, calls + all);
     t->tracer = share(percent * (uint64_t)event_ns / 100, all);
 }
 
@@ -115,18 +113,28 @@ static int clock_of(const struct recording *r)
     return r->length > 0 ? share((uint64_t)most, (uint64_t)r->length) : 0;
 }
 
-/* What hangs on the clock alone: operations that do not wait, of which only those that could be
- * done are in the recording, and timers that were set in vain. */
-static void count_deeds(const struct recording *r, struct trust *t)
+/* Of what there is in the program's tapes: how many of each deed, how long of each entry. */
+static void count_entries(const struct recording *r, uint64_t of[DEED_COUNT],
+                          uint64_t ns[REC_WHATS])
 {
-    uint64_t of[DEED_COUNT] = {0}, waits = 0, in_vain = 0;
-    for (uint32_t g = 0; r->deep > 0 && g < r->ngs; g++) {
+    for (uint32_t g = 0; g < r->ngs; g++) {
         struct rec_reader rd;
         struct rec_entry e;
-        for (rec_rewind(&rd, r, g); rec_next(&rd, &e);)
+        for (rec_rewind(&rd, r, g); !r->gs[g].system && rec_next(&rd, &e);) {
+            ns[e.what] += e.what == REC_CPU || e.what == REC_SYS ? e.a : 0;
             if (e.what == REC_DEED)
                 of[e.a & 0xff]++;
+        }
     }
+}
+
+/* What hangs on the clock alone: operations that do not wait, of which only those that could be
+ * done are in the recording, and timers that were set in vain. And what the kernel did. */
+static void count_deeds(const struct recording *r, struct trust *t)
+{
+    uint64_t of[DEED_COUNT] = {0}, ns[REC_WHATS] = {0}, waits = 0, in_vain = 0;
+    count_entries(r, of, ns);
+    t->kernel = share(ns[REC_SYS], ns[REC_SYS] + ns[REC_CPU]);
     for (uint32_t i = 0; i < r->nafters; i++)
         in_vain += r->afters[i].child == REC_NONE;
     for (uint32_t i = 0; i < r->nwaits; i++)

@@ -139,28 +139,31 @@ class Bench:
 
     def measure_crowd(self, release, paths):
         """More Ps than CPUs."""
-        for _ in range(self.rounds):
-            for program in self.programs:
-                for procs in CROWD:
-                    have = self.known.setdefault("crowd %s %s %d" % (release, program, procs), [])
-                    if len(have) < self.rounds:
-                        have.append(self.run(paths[program]["untraced"], procs,
-                                             first=[])["wall_ns"])
-        with open(self.path, "w", encoding="utf-8") as f:
-            json.dump(self.known, f)
+        self.measure_shared("crowd %s %s %d", release, paths, CROWD, None)
 
     def measure_quota(self, release, paths):
         """At 2 Ps, with a quota of one CPU in periods that are short beside the programs."""
-        group = cgroup()
-        if group is None:
+        self.measure_shared("quota %s %s", release, paths, (2,), QUOTA)
+
+    def measure_shared(self, key, release, paths, crowd, quota):
+        """Not of a real-time class, but in a cgroup that has nearly all of the CPUs if it wants
+        them; without one a quota cannot be measured, and other processes disturb the rest."""
+        group = cgroup(quota)
+        if group is None and quota:
             return
+        enter = []
+        if group:
+            enter = ["sh", "-c", "echo $$ > %s/cgroup.procs; exec \"$@\"" % group, "sh"]
         for _ in range(self.rounds):
             for program in self.programs:
-                have = self.known.setdefault("quota %s %s" % (release, program), [])
-                if len(have) < self.rounds:
-                    enter = ["sh", "-c", "echo $$ > %s/cgroup.procs; exec \"$@\"" % group, "sh"]
-                    have.append(self.run(paths[program]["untraced"], 2, first=enter)["wall_ns"])
-        os.rmdir(group)
+                for procs in crowd:
+                    name = (release, program, procs)[:key.count("%")]
+                    have = self.known.setdefault(key % name, [])
+                    if len(have) < self.rounds:
+                        have.append(self.run(paths[program]["untraced"], procs,
+                                             first=enter)["wall_ns"])
+        if group:
+            os.rmdir(group)
         with open(self.path, "w", encoding="utf-8") as f:
             json.dump(self.known, f)
 
@@ -269,14 +272,16 @@ def said_of(answer, truth):
     return {"said": said, "truth": truth, "error": said / truth - 1, "trust": answer["trust"]}
 
 
-def cgroup():
-    """A new one with the quota, None where none can be made."""
+def cgroup(quota):
+    """A new one with nearly all shares of the CPUs, and the quota; None where none can be made."""
     v1, v2 = "/sys/fs/cgroup/cpu", "/sys/fs/cgroup"
     is_v1 = os.path.exists(v1 + "/cpu.cfs_quota_us")
     group = os.path.join(v1 if is_v1 else v2, "gmpsim-accuracy")
-    limits = (("cpu.cfs_period_us", PERIOD_US), ("cpu.cfs_quota_us", QUOTA * PERIOD_US))
+    limits = (("cpu.shares", 262144), ("cpu.cfs_period_us", PERIOD_US),
+              ("cpu.cfs_quota_us", quota * PERIOD_US if quota else -1))
     if not is_v1:
-        limits = (("cpu.max", "%d %d" % (QUOTA * PERIOD_US, PERIOD_US)),)
+        limits = (("cpu.weight", 10000),
+                  ("cpu.max", "%s %d" % (quota * PERIOD_US if quota else "max", PERIOD_US)))
     try:
         os.makedirs(group, exist_ok=True)
         for name, value in limits:
@@ -328,9 +333,9 @@ def width(cell):
 
 def ranges(cells):
     """How honest the stated ranges are, how wide, and what was refused."""
-    lines = ["| | answers | within the stated range | median range | beyond 10 % | of these: within "
-             "the range | said that they may be | said so though within 10 % | refused | refused "
-             "though within 10 % |", "|---|---|---|---|---|---|---|---|---|---|"]
+    lines = ["| | answers | within the stated range | median range | beyond 10 % | of these: "
+             "within the range | said that they may be | said so though within 10 % | refused | "
+             "refused though within 10 % |", "|---|---|---|---|---|---|---|---|---|---|"]
     for name, of in (("plain", [c for c in cells if c["level"] == "plain"]),
                      ("deep", [c for c in cells if c["level"] == "deep"]),
                      ("those written afterwards",
@@ -449,7 +454,8 @@ def medians(cells):
 
 
 def missed(cells):
-    lines = ["| program | level | Go | Ps | truth, of the answer | stated |", "|---|---|---|---|---|---|"]
+    lines = ["| program | level | Go | Ps | truth, of the answer | stated |",
+             "|---|---|---|---|---|---|"]
     for c in sorted(cells, key=lambda c: -abs(c["error"])):
         if not c["trust"]["worthless"] and not holds(c):
             lines.append("| %s | %s | %s | %d > %d | %s %% | -%.1f %% .. +%.1f %% |" % (
