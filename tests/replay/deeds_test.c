@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Goal: what a deep recording says means the same in each of its formats. Method: the same deeds, with
+/* Goal: what a deep recording says means the same in each format. Method: the same deeds, with
  * numbers as digits and above the address; tapes, objects and their sums are equal. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The formats of deep recordings: a later one is refused by every command that would believe it, and
+"""Formats of deep recordings: a later one is refused by every command that would believe it, and
 what a deep recording says outlives --anonymize.
 
 usage: formats_test.py GMPSIM
