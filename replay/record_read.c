@@ -822,7 +822,10 @@ struct recording *recording_read(struct failure *f, struct trace *t, const struc
         fail(f, E_TRACE, "a deep recording of format %" PRIu64 "; this version reads up to %d",
              r->format, REC_FORMAT);
     }
-    if (ok && !b.open && !b.closed) {
+    if (ok && r->ngs == 0) {
+        ok = false;
+        fail(f, E_TRACE, "no goroutine is in the trace: it was not written to the end");
+    } else if (ok && !b.open && !b.closed) {
         ok = false;
         if (b.window != NULL)
             fail(f, E_TRACE, "no region named '%s' in the trace", b.window);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Formats of deep recordings: a later one is refused by every command that would believe it, and
-what a deep recording says outlives --anonymize.
+"""Formats of deep recordings: a later one is refused by every command that would believe it, as a
+trace is in which nothing is; what a deep recording says outlives --anonymize.
 
 usage: formats_test.py GMPSIM
 """
@@ -47,6 +47,18 @@ class Formats(unittest.TestCase):
                 code, _, err = call(*verb, path)
                 self.assertEqual(code, 2, err)
                 self.assertIn("a deep recording of format 9; this version reads up to 2", err)
+
+    def test_a_trace_that_was_not_finished_is_no_answer(self):
+        path = os.path.join(self.folder.name, "none.trace")
+        with open(self.cut("deep2-go26.trace.zst"), "rb") as f:
+            data = f.read()
+        with open(path, "wb") as f:
+            f.write(data[:16])
+        for verb in (["replay"], ["run"], ["explore"], ["whatif", "--procs", "1"]):
+            with self.subTest(verb):
+                code, _, err = call(*verb, path)
+                self.assertEqual(code, 2, err)
+                self.assertIn("no goroutine is in the trace", err)
 
     def test_anonymous_is_as_deep(self):
         for name in ("deep-go26.trace.zst", "deep2-go26.trace.zst"):
