@@ -6,6 +6,7 @@
  * and after are joined. Until the window opens nothing is put on tapes. */
 #include "replay/record_int.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -641,7 +642,10 @@ static void on_region(struct rr *b, const struct trace_event *e, bool begins)
 static void on_log(struct rr *b, const struct trace_event *e)
 {
     size_t size;
-    if (e->g == TRACE_NONE || strcmp(sites_string(&b->sites, e->name), "gmpsim") != 0)
+    uint64_t format = e->g != TRACE_NONE ? rec_format_of(sites_string(&b->sites, e->name)) : 0;
+    if (format > b->r->format)
+        b->r->format = format;
+    if (format == 0 || format > REC_FORMAT)
         return;
     const char *text = trace_string(b->sites.t, e->text, &size);
     g_room(b, e->gx);
@@ -826,7 +830,15 @@ struct recording *recording_read(struct failure *f, struct trace *t, const struc
     r->version = info->version;
     for (int i = 0; ok && i < info->nnotes; i++)
         note(&b, info->notes[i]);
-    if (ok && !b.open && !b.closed) {
+    if (ok && r->format > REC_FORMAT) {
+        ok = false;
+        fail(f, E_TRACE, "a deep recording of format %" PRIu64 "; this version reads up to %d",
+             r->format, REC_FORMAT);
+    }
+    if (ok && r->ngs == 0) {
+        ok = false;
+        fail(f, E_TRACE, "no goroutine is in the trace: it was not written to the end");
+    } else if (ok && !b.open && !b.closed) {
         ok = false;
         if (b.window != NULL)
             fail(f, E_TRACE, "no region named '%s' in the trace", b.window);

@@ -19,6 +19,8 @@
 
 #define REC_NONE UINT32_MAX
 
+enum { REC_FORMAT = 2 }; /* of deep recordings: the latest (rec_deed.def) */
+
 /* Entries of a goroutine's tape: what, and up to two numbers. */
 enum rec_what {
     REC_CPU,    /* ran for a ns */
@@ -274,6 +276,7 @@ struct recording {
     size_t nbytes, bytes_room;
     uint32_t main_g; /* the goroutine that goes on when the window begins; REC_NONE: none */
     uint64_t deep;   /* so many deeds of a deep recording */
+    uint64_t format; /* ... of this format; 0: none */
     uint64_t asked;  /* how often the program asked how many Ps there are, up to the window's end */
     struct rec_sums sums;
     struct rec_gc gc;
@@ -313,6 +316,9 @@ uint32_t rec_add_object(struct recording *r, uint8_t kind, int64_t param, int le
                         const char *name);
 /* "main.worker pool.go:55"; in one of four static buffers. */
 const char *rec_site_text(const struct recording *r, uint32_t site);
+/* Of the category of a log event: "gmpsim" and, from the second on, the number of its format; 0: it
+ * is the program's own. */
+uint64_t rec_format_of(const char *category);
 /* 1: takes a lock; -1: gives one back; else 0. */
 int rec_lock_change(enum rec_deed deed);
 /* Says more of a deed that has begun: its event has no stack. */

@@ -18,7 +18,7 @@ struct tape_opts {
 };
 
 /* What the tracer took before an entry, in percent of tape_opts.event_ns. */
-int tape_event_percent(const struct rec_entry *e);
+int tape_event_percent(const struct recording *r, const struct rec_entry *e);
 
 /* Functions of the program are named as the goroutines' are; span 0 is the recording from its begin
  * until the last goroutine has done all that was recorded of it. The program's memory is the

@@ -82,7 +82,7 @@ static void count_stretches(const struct recording *r, int64_t event_ns, struct 
             if (e.what == REC_CPU) {
                 stretch += e.a;
             } else {
-                percent += (uint64_t)tape_event_percent(&e);
+                percent += (uint64_t)tape_event_percent(r, &e);
                 if (e.what != REC_ALLOC)
                     end_stretch(&stretch, &all, &lengthy);
             }

@@ -65,7 +65,11 @@ static const char *const all[] = {"trace/recorded/allocfree-pipeline-go26.trace"
                                   "replay/recorded/deep-go22.trace.zst",
                                   "replay/recorded/deep-go23.trace.zst",
                                   "replay/recorded/deep-go26.trace.zst",
-                                  "replay/recorded/deep-go27.trace.zst"};
+                                  "replay/recorded/deep-go27.trace.zst",
+                                  "replay/recorded/deep2-go22.trace.zst",
+                                  "replay/recorded/deep2-go23.trace.zst",
+                                  "replay/recorded/deep2-go26.trace.zst",
+                                  "replay/recorded/deep2-go27.trace.zst"};
 
 /* Whatever the settings, all that was recorded is done again: every goroutine's running time is
  * there, to 6 %. It is not nearer because of half a millisecond of nothing but locks and channels:
