@@ -104,6 +104,7 @@ struct rec_wait {
     bool by_sched : 1;   /* woken without a goroutine, by a P's scheduler */
     bool cond : 1;       /* of a Cond that is known: `object` */
     bool as_long : 1;    /* HOW_OUTSIDE: not at the recorded time, but for as long as it was */
+    bool brief : 1;      /* for a lock that was held by somebody who ran (infer_locks.c) */
     bool by_outside : 1; /* woken without a P even: by sysmon, a thread that leaves the kernel */
 };
 

@@ -153,7 +153,7 @@ static void wait_token(struct tp *t, const struct rec_wait *w, uint32_t number)
     if (known && w->woken != INT64_MAX && t->o->free)
         tape_emit(t, OP_GOSCHED, 0, 0, 0, 0, 0);
     else if (known && w->woken != INT64_MAX)
-        emit_event(t, OP_EVWAIT, w->reason, number);
+        emit_event(t, w->brief ? OP_EVLOCK : OP_EVWAIT, w->reason, number);
     else
         wait_outside(t, w);
 }
