@@ -18,6 +18,7 @@
 #include "cli/out.h"
 #include "cli/overlay.h"
 #include "replay/sidecar.h"
+#include "replay/trace.h"
 #include "sim/base/alloc.h"
 #include "sim/base/text.h"
 
@@ -30,7 +31,7 @@ struct rec_args {
     /* the command */
     char **argv;
     int argc;
-    const char *go, *word;
+    const char *go, *word, *in;    /* in: the folder of -C, NULL: this one */
     int first_flag, package, rest; /* places in argv; package 0: none given */
     /* found */
     char goroot[PATH_LEN], version[200], main_dir[PATH_LEN], dir[PATH_LEN];
@@ -40,13 +41,34 @@ struct rec_args {
 
 /* ---- processes ---- */
 
+static volatile sig_atomic_t child; /* 0: none */
+
+static void forward(int signal)
+{
+    if (child > 0)
+        kill((pid_t)child, signal);
+}
+
+/* What ends us ends the process that we wait for, and then we end in order: ^C comes to it as to
+ * us, the rest we pass on. */
+static void keep_signals(void)
+{
+    static const int passed_on[] = {SIGTERM, SIGHUP};
+    struct sigaction pass = {.sa_handler = forward};
+    signal(SIGINT, SIG_IGN);
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        sigaction(passed_on[i], &pass, NULL);
+}
+
 /* argv ends with NULL. out: where its standard output goes, -1: ours. Gives the exit status. */
 static int run_program(const char *const *argv, int out, const char *cwd)
 {
     pid_t pid = fork();
     if (pid < 0)
         cli_die(EXIT_INTERNAL, "record: cannot start a process: %s", strerror(errno));
+    child = pid;
     if (pid == 0) {
+        signal(SIGINT, SIG_DFL); /* a Go program that finds it ignored ignores it */
         if (out >= 0)
             dup2(out, STDOUT_FILENO);
         if (cwd != NULL && chdir(cwd) != 0)
@@ -59,22 +81,21 @@ static int run_program(const char *const *argv, int out, const char *cwd)
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             cli_die(EXIT_INTERNAL, "record: lost a process");
+    child = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The first line that it prints; dies if it fails. */
-static void first_line(const char *const *argv, char *line, size_t size)
+/* What it prints; dies if it fails. */
+static void output_of(const char *const *argv, char *text, size_t size)
 {
-    int ends[2];
-    if (pipe(ends) != 0)
-        cli_die(EXIT_INTERNAL, "record: no pipe: %s", strerror(errno));
-    int status = run_program(argv, ends[1], NULL);
-    close(ends[1]);
-    ssize_t n = read(ends[0], line, size - 1);
-    close(ends[0]);
-    line[n > 0 ? n : 0] = 0;
-    line[strcspn(line, "\n")] = 0;
-    if (status != 0 || line[0] == 0)
+    FILE *kept = tmpfile();
+    if (kept == NULL)
+        cli_die(EXIT_INTERNAL, "record: no file: %s", strerror(errno));
+    int status = run_program(argv, fileno(kept), NULL);
+    rewind(kept);
+    text[fread(text, 1, size - 1, kept)] = 0;
+    fclose(kept);
+    if (status != 0 || text[0] == 0)
         cli_die(EXIT_USAGE, "record: '%s %s' did not say what was asked", argv[0], argv[1]);
 }
 
@@ -129,6 +150,19 @@ static bool is_test_flag(const char *flag, bool *has_value)
     return false;
 }
 
+/* -C FOLDER, which go wants before all other flags. */
+static void read_folder(struct rec_args *a)
+{
+    const char *flag = a->argc > 2 ? a->argv[2] : "";
+    flag += strncmp(flag, "--C", 3) == 0;
+    if (strncmp(flag, "-C=", 3) == 0)
+        a->in = flag + 3;
+    else if (strcmp(flag, "-C") == 0 && a->argc > 3)
+        a->in = a->argv[3];
+    if (a->in != NULL)
+        a->first_flag += flag[2] == 0 ? 2 : 1;
+}
+
 /* go WORD [flags] [package or files] [arguments of the program] */
 static void read_command(struct rec_args *a)
 {
@@ -140,7 +174,9 @@ static void read_command(struct rec_args *a)
     const char *near = cli_nearest(a->word, words);
     if (near == NULL || strcmp(near, a->word) != 0)
         cli_die(EXIT_USAGE, "record: go %s is not recorded; want run, test or build", a->word);
-    int i = a->first_flag = 2;
+    a->first_flag = 2;
+    read_folder(a);
+    int i = a->first_flag;
     for (; i < a->argc && a->argv[i][0] == '-'; i++)
         if (takes_value(a->argv[i]))
             i++;
@@ -157,23 +193,118 @@ static const char *package_of(const struct rec_args *a)
     return a->package != 0 ? a->argv[a->package] : ".";
 }
 
+static void add(const char **argv, int *n, const char *arg)
+{
+    if (*n == ARGS_MAX - 1)
+        cli_die(EXIT_USAGE, "record: more than %d arguments", ARGS_MAX);
+    argv[(*n)++] = arg;
+    argv[*n] = NULL;
+}
+
+/* go WORD, in the folder that was given. */
+static void add_go(const struct rec_args *a, const char **argv, int *n, const char *word)
+{
+    add(argv, n, a->go);
+    add(argv, n, word);
+    if (a->in != NULL) {
+        add(argv, n, "-C");
+        add(argv, n, a->in);
+    }
+}
+
+static void ask_env(const struct rec_args *a, const char *name, char *value, size_t size)
+{
+    const char *argv[ARGS_MAX];
+    int n = 0;
+    add_go(a, argv, &n, "env");
+    add(argv, &n, name);
+    output_of(argv, value, size);
+    value[strcspn(value, "\n")] = 0;
+}
+
+/* Flags of a build that decide which packages and files there are. */
+static bool is_list_flag(const char *flag)
+{
+    static const char *const names[] = {"mod", "modfile", "tags", "race", "msan", "asan", NULL};
+    flag += flag[1] == '-' ? 2 : 1;
+    size_t n = strcspn(flag, "=");
+    for (int i = 0; names[i] != NULL; i++)
+        if (strlen(names[i]) == n && strncmp(flag, names[i], n) == 0)
+            return true;
+    return false;
+}
+
+/* A line for each package that the argument means: its name, its folder, how it is called, and
+ * whether it has tests. */
+static void ask_packages(const struct rec_args *a, char *lines, size_t size)
+{
+    const char *argv[ARGS_MAX];
+    int n = 0, end = a->package != 0 ? a->package : a->argc;
+    add_go(a, argv, &n, "list");
+    for (int i = a->first_flag; i < end; i++) {
+        bool value = takes_value(a->argv[i]), wanted = is_list_flag(a->argv[i]);
+        if (wanted)
+            add(argv, &n, a->argv[i]);
+        i += value;
+        if (wanted && value && i < end)
+            add(argv, &n, a->argv[i]);
+    }
+    add(argv, &n, "-f");
+    add(argv, &n,
+        "{{.Name}}\t{{.Dir}}\t{{.ImportPath}}\t{{if or .TestGoFiles .XTestGoFiles}}t{{end}}");
+    add(argv, &n, package_of(a));
+    output_of(argv, lines, size);
+}
+
+/* One recording is of one program: of the packages with tests, or of one main package. */
+static void choose_package(struct rec_args *a, char *lines)
+{
+    static char chosen[PATH_LEN];
+    char names[2000] = "", *save = NULL;
+    bool test = strcmp(a->word, "test") == 0;
+    int all = 0, count = 0;
+    for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        char name[200], dir[PATH_LEN], path[PATH_LEN], tests[2] = "";
+        if (sscanf(line, "%199[^\t]\t%4095[^\t]\t%4095[^\t]\t%1s", name, dir, path, tests) < 3)
+            continue;
+        all++;
+        if (test ? tests[0] == 0 : strcmp(name, "main") != 0)
+            continue;
+        if (count++ == 0) {
+            snprintf(a->main_dir, sizeof a->main_dir, "%s", dir);
+            snprintf(chosen, sizeof chosen, "%s", path);
+        }
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, " %.300s", path);
+    }
+    if (count == 0)
+        cli_die(EXIT_USAGE, "record: %s: %s", package_of(a),
+                test ? "no tests" : "no main package: there is nothing to run");
+    if (count > 1)
+        cli_die(EXIT_USAGE, "record: %d packages, but one recording: name one of them:%s", count,
+                names);
+    if (all > 1)
+        a->argv[a->package] = chosen;
+}
+
 static void ask_go(struct rec_args *a)
 {
-    const char *root[] = {a->go, "env", "GOROOT", NULL},
-               *version[] = {a->go, "env", "GOVERSION", NULL};
-    first_line(root, a->goroot, sizeof a->goroot);
-    first_line(version, a->version, sizeof a->version);
-    if (ends_with(package_of(a), ".go")) {
-        snprintf(a->main_dir, sizeof a->main_dir, "%s", package_of(a));
-        char *slash = strrchr(a->main_dir, '/');
-        if (slash != NULL)
-            *slash = 0;
-        else if (getcwd(a->main_dir, sizeof a->main_dir) == NULL)
-            cli_die(EXIT_INTERNAL, "record: no current folder");
+    static char lines[1 << 18];
+    ask_env(a, "GOROOT", a->goroot, sizeof a->goroot);
+    ask_env(a, "GOVERSION", a->version, sizeof a->version);
+    if (!ends_with(package_of(a), ".go")) {
+        ask_packages(a, lines, sizeof lines);
+        choose_package(a, lines);
         return;
     }
-    const char *dir[] = {a->go, "list", "-f", "{{.Dir}}", package_of(a), NULL};
-    first_line(dir, a->main_dir, sizeof a->main_dir);
+    snprintf(a->main_dir, sizeof a->main_dir, "%s", package_of(a));
+    char *slash = strrchr(a->main_dir, '/');
+    if (slash != NULL)
+        *slash = 0;
+    else if (a->in == NULL && getcwd(a->main_dir, sizeof a->main_dir) == NULL)
+        cli_die(EXIT_INTERNAL, "record: no current folder");
+    else if (a->in != NULL)
+        strcpy(a->main_dir, ".");
 }
 
 /* ---- build ---- */
@@ -191,14 +322,6 @@ _Noreturn static void give_up(const struct rec_args *a, const char *why)
     cli_die(EXIT_USAGE, "record: %s", why);
 }
 
-static void add(const char **argv, int *n, const char *arg)
-{
-    if (*n == ARGS_MAX - 1)
-        cli_die(EXIT_USAGE, "record: more than %d arguments", ARGS_MAX);
-    argv[(*n)++] = arg;
-    argv[*n] = NULL;
-}
-
 static void build(struct rec_args *a, const char *program)
 {
     char overlay[PATH_LEN + 40], extra[PATH_LEN + 40];
@@ -206,8 +329,7 @@ static void build(struct rec_args *a, const char *program)
     int n = 0;
     bool test = strcmp(a->word, "test") == 0;
     snprintf(overlay, sizeof overlay, "-overlay=%s/overlay.json", a->dir);
-    add(argv, &n, a->go);
-    add(argv, &n, test ? "test" : "build");
+    add_go(a, argv, &n, test ? "test" : "build");
     if (test)
         add(argv, &n, "-c");
     add(argv, &n, overlay);
@@ -232,8 +354,8 @@ static void build(struct rec_args *a, const char *program)
     }
     if (run_program(argv, -1, NULL) != 0)
         give_up(a, a->shallow ? "the program was not built"
-                              : "the program was not built; --shallow builds it without the deep "
-                                "recording");
+                              : "the program was not built; if it is without " GMPSIM_NAME
+                                ", try --shallow");
 }
 
 /* ---- run ---- */
@@ -298,9 +420,7 @@ static void run_it(struct rec_args *a, const char *program)
     else
         for (int i = a->rest; i < a->argc; i++)
             add(argv, &n, a->argv[i]);
-    signal(SIGINT, SIG_IGN);
-    a->status = run_program(argv, a->json ? STDERR_FILENO : -1, test ? a->main_dir : NULL);
-    signal(SIGINT, SIG_DFL);
+    a->status = run_program(argv, a->json ? STDERR_FILENO : -1, test ? a->main_dir : a->in);
 }
 
 /* ---- beside the trace ---- */
@@ -367,10 +487,25 @@ static void write_sidecar(struct rec_args *a, struct sidecar *side)
     *side = s;
 }
 
-static bool has_trace(const struct rec_args *a)
+/* What Go's tracer has not finished when the process dies cannot be read: up to a second of it. */
+static void check_trace(const struct rec_args *a)
 {
+    struct failure f = {0};
     struct stat st;
-    return stat(a->out, &st) == 0 && st.st_size > 16;
+    const struct trace_event *events;
+    size_t count;
+    if (stat(a->out, &st) != 0 || st.st_size == 0)
+        cli_die(EXIT_USAGE, "record: the program (exit status %d) left no trace", a->status);
+    struct trace *t = trace_open(&f, a->out, NULL);
+    bool any = t != NULL && trace_next(t, &f, &events, &count) == TRACE_MORE &&
+               trace_info_of(t)->generations > 0;
+    if (t != NULL)
+        trace_close(t);
+    if (!any)
+        cli_die(EXIT_USAGE,
+                "record: the program (exit status %d) was ended before its trace could be: nothing "
+                "of %s can be read. Let it return, call os.Exit, or record with --for",
+                a->status, a->out);
 }
 
 static void say(const struct rec_args *a)
@@ -416,6 +551,7 @@ int command_record(const struct command *v, int argc, char **argv)
     a.argv = argv + first;
     a.argc = argc - first;
     read_command(&a);
+    keep_signals();
     ask_go(&a);
     snprintf(a.dir, sizeof a.dir, "%s/gmpsim-XXXXXX",
              getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
@@ -444,8 +580,7 @@ int command_record(const struct command *v, int argc, char **argv)
     (void)os_measure(&a.os);
     run_it(&a, program);
     clean(&a);
-    if (!has_trace(&a))
-        cli_die(EXIT_USAGE, "record: the program (exit status %d) left no trace", a.status);
+    check_trace(&a);
     write_sidecar(&a, &side);
     if (a.json)
         say_json(&a, &side);

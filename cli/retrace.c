@@ -10,7 +10,7 @@
 #include "replay/trace.h"
 #include "sim/base/text.h"
 
-enum { HEAD = 64 };
+enum { HEAD = 64, FREE_MAX = 64 << 20 };
 
 bool is_trace(const char *path)
 {
@@ -144,8 +144,10 @@ static void add_pair(cJSON *j, const char *name, double was, double is)
 static cJSON *trust_json(const struct trust *t)
 {
     cJSON *j = cJSON_CreateObject(), *notes = cJSON_AddArrayToObject(j, "notes");
+    cJSON *reasons = cJSON_AddArrayToObject(j, "reasons");
     cJSON_AddNumberToObject(j, "self", t->self / 1000.0);
-    cJSON_AddNumberToObject(j, "range", t->range / 1000.0);
+    cJSON_AddNumberToObject(j, "below", t->below / 1000.0);
+    cJSON_AddNumberToObject(j, "above", t->above / 1000.0);
     cJSON_AddNumberToObject(j, "order", t->order / 1000.0);
     cJSON_AddNumberToObject(j, "early_share", t->early / 1000.0);
     cJSON_AddNumberToObject(j, "outside", t->outside / 1000.0);
@@ -153,7 +155,18 @@ static cJSON *trust_json(const struct trust *t)
     cJSON_AddNumberToObject(j, "locked", t->locked / 1000.0);
     cJSON_AddNumberToObject(j, "tracer", t->tracer / 1000.0);
     cJSON_AddNumberToObject(j, "hidden", t->hidden / 1000.0);
+    cJSON_AddNumberToObject(j, "tries", t->tries / 1000.0);
+    cJSON_AddNumberToObject(j, "deadlines", t->deadlines / 1000.0);
+    cJSON_AddNumberToObject(j, "freed", t->freed / 1000.0);
+    cJSON_AddNumberToObject(j, "serial", t->serial / 1000.0);
     cJSON_AddNumberToObject(j, "gc", t->gc / 1000.0);
+    for (int i = 0; i < t->nparts; i++) {
+        cJSON *part = cJSON_CreateObject();
+        cJSON_AddStringToObject(part, "why", t->parts[i].why);
+        cJSON_AddNumberToObject(part, "below", t->parts[i].below / 1000.0);
+        cJSON_AddNumberToObject(part, "above", t->parts[i].above / 1000.0);
+        cJSON_AddItemToArray(reasons, part);
+    }
     cJSON_AddBoolToObject(j, "worthless", t->worthless);
     cJSON_AddStringToObject(j, "why", t->why);
     for (int i = 0; i < t->nnotes; i++)
@@ -201,30 +214,63 @@ static void run_or_die(struct run *r, const struct run_opts *o)
         cli_die(EXIT_USAGE, "%s", r->result.text);
 }
 
-/* At the recorded settings. */
-static void agree(struct replay *rp, const struct scenario *s, struct agreement *g)
+static void agree_at(struct replay *rp, const struct scenario *s, int32_t procs,
+                     struct agreement *g)
 {
     static struct run r;
     struct failure f = {0};
     struct run_opts o;
     if (!run_opts_of(&f, s, 0, &o))
         cli_fail(&f);
+    if (procs > 0)
+        o.procs = procs;
     o.costs = &rp->costs;
     run_or_die(&r, &o);
     validate(rp, &o, &r.result, g);
     run_free(&r);
 }
 
+/* The same without the recorded order; not of a long recording, of which a second program would
+ * not fit beside the first. What happens then is nobody's run: it may panic. */
+static void agree_free(struct replay *rp, const struct run_opts *asked, struct agreement *g)
+{
+    static struct run r;
+    struct failure f = {0};
+    struct run_opts o = *asked;
+    *g = (struct agreement){0};
+    if (rp->rec->nbytes > FREE_MAX || asked->host != NULL)
+        return;
+    rp->tape.free = true;
+    replay_make(rp);
+    o.program = &rp->scenario->program;
+    if (run_all(&f, &r, &o))
+        validate(rp, &o, &r.result, g);
+    run_free(&r);
+    rp->tape.free = false;
+}
+
 static void print_trust(FILE *to, const struct trust *t)
 {
     fprintf(to,
-            "\nthe answer is within %d.%d %% nine times of ten (at the recorded settings the "
-            "replay is off by %+.1f %%)\n",
-            t->range / 10, t->range % 10, t->self / 10.0);
+            "\nnine times of ten the truth is within -%d.%d %% and +%d.%d %% of the answer (at the "
+            "recorded settings the replay is off by %+.1f %%)\n",
+            t->below / 10, t->below % 10, t->above / 10, t->above % 10, t->self / 10.0);
+    for (int i = 0; i < t->nparts; i++)
+        fprintf(to, "  -%d.%d %% +%d.%d %%  %s\n", t->parts[i].below / 10, t->parts[i].below % 10,
+                t->parts[i].above / 10, t->parts[i].above % 10, t->parts[i].why);
     for (int i = 0; i < t->nnotes; i++)
         fprintf(to, "  - %s\n", t->notes[i]);
     if (t->worthless)
         fprintf(to, "worthless: %s\n", t->why);
+}
+
+/* Is any setting asked about that is not the recorded one? */
+static bool is_other(const struct machine *m, int32_t recorded_procs)
+{
+    struct machine rest = *m;
+    if (rest.procs == recorded_procs)
+        rest.procs = 0;
+    return machine_is_said(&rest);
 }
 
 _Noreturn static void refuse(const struct trust *t)
@@ -232,19 +278,46 @@ _Noreturn static void refuse(const struct trust *t)
     cli_die(EXIT_USAGE, "an answer would be worthless: %s; --anyway gives it", t->why);
 }
 
-void retrace_trust(const char *path, bool raised, bool anyway)
+/* What is asked at so many Ps stands on; the widest is kept. */
+static void widest(struct replay *rp, const struct agreement *base, int32_t procs, struct trust *t)
+{
+    struct trust_runs runs = {.base = *base, .procs = procs, .other = true};
+    struct failure f = {0};
+    struct run_opts o;
+    struct trust at;
+    if (!run_opts_of(&f, rp->scenario, 0, &o))
+        cli_fail(&f);
+    o.procs = procs > 0 ? procs : o.procs;
+    o.costs = &rp->costs;
+    agree_free(rp, &o, &runs.free);
+    replay_make(rp);
+    agree_at(rp, rp->scenario, procs, &runs.is);
+    trust_of(rp, &runs, &at);
+    if (trust_width(&at) >= trust_width(t) || at.worthless > t->worthless)
+        *t = at;
+}
+
+void retrace_trust(const char *path, const struct axis *procs, bool anyway)
 {
     struct failure f = {0};
     struct replay rp;
     struct replay_opts o = {.event_ns = -1, .wake_ns = -1};
-    struct agreement g;
-    struct trust t;
+    struct agreement base;
+    struct trust t = {0};
     if (!is_trace(path))
         return;
     if (!replay_open(&f, path, &o, &rp))
         cli_fail(&f);
-    agree(&rp, rp.scenario, &g);
-    trust_of(&rp, &g, &g, raised ? INT32_MAX : rp.rec->procs, /*other*/ true, &t);
+    agree_at(&rp, rp.scenario, rp.rec->procs, &base);
+    int64_t low = rp.rec->procs, high = low, n;
+    for (int i = 0; i < procs->count; i++)
+        if (procs->values[i] != NULL && parse_int(procs->values[i], &n)) {
+            low = n < low ? n : low;
+            high = n > high ? n : high;
+        }
+    widest(&rp, &base, (int32_t)low, &t);
+    if (high != low)
+        widest(&rp, &base, (int32_t)high, &t);
     if (t.worthless && !anyway)
         refuse(&t);
     print_trust(stderr, &t);
@@ -255,7 +328,7 @@ int replay_trace(struct retrace_args *a, const char *path)
 {
     static struct run r;
     struct failure f = {0};
-    struct agreement g, base;
+    struct trust_runs runs;
     struct trust t;
     struct replay_opts o = {.window = a->window,
                             .off = passes_of(a->without),
@@ -263,19 +336,22 @@ int replay_trace(struct retrace_args *a, const char *path)
                             .wake_ns = a->wake_ns};
     if (!replay_open(&f, path, &o, &a->rp))
         cli_fail(&f);
-    agree(&a->rp, a->rp.scenario, &base);
+    agree_at(&a->rp, a->rp.scenario, a->rp.rec->procs, &runs.base);
     machine_load_scenario(&a->m, path, replay_take_scenario(&a->rp), &a->o);
     if (a->o.costs == NULL)
         a->o.costs = &a->rp.costs;
+    agree_free(&a->rp, &a->o, &runs.free);
     run_or_die(&r, &a->o);
-    validate(&a->rp, &a->o, &r.result, &g);
-    trust_of(&a->rp, &base, &g, a->o.procs, machine_is_said(&a->m), &t);
+    validate(&a->rp, &a->o, &r.result, &runs.is);
+    runs.procs = a->o.procs;
+    runs.other = is_other(&a->m, a->rp.rec->procs);
+    trust_of(&a->rp, &runs, &t);
     if (t.worthless && t.other && !a->anyway)
         refuse(&t);
     if (a->json) {
-        print_json(a, &g, &r.result, &t);
+        print_json(a, &runs.is, &r.result, &t);
     } else {
-        print_text(a, &g, &r.result);
+        print_text(a, &runs.is, &r.result);
         print_trust(stdout, &t);
     }
     run_free(&r);

@@ -4,6 +4,7 @@
 
 /* gmpsim replay of a recorded trace, and traces wherever a scenario is taken. */
 
+#include "cli/axes.h"
 #include "cli/machine.h"
 #include "replay/replay.h"
 #include "replay/trust.h"
@@ -38,6 +39,6 @@ int replay_trace(struct retrace_args *a, const char *path);
 
 /* For a grid of settings, if the file is a trace: says on standard error what answers about it
  * stand on; dies if they would be worthless, unless anyway. */
-void retrace_trust(const char *path, bool raised, bool anyway);
+void retrace_trust(const char *path, const struct axis *procs, bool anyway);
 
 #endif

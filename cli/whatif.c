@@ -375,10 +375,10 @@ int command_whatif(const struct command *v, int argc, char **argv)
     opts_want(v, argc, first, 1, 1);
     g->m.quota_later = g->quota.given != NULL;
     machine_load(&g->m, argv[first], &g->o);
-    retrace_trust(g->m.file, g->procs.given != NULL, a.anyway);
     machine_of_many(&g->m, &g->o);
     check(&a, &w);
     grid_build(g, runs_of(&a));
+    retrace_trust(g->m.file, &g->procs, a.anyway);
     int status = a.capacity != NULL ? find_capacity(&w, &a) : run_grid(&w, &a);
     grid_release(g);
     return status;

@@ -135,12 +135,10 @@ static bool is_for_event(const struct g *gp)
 {
     if (rt->events == NULL || isSystemGoroutine(gp) || gp->func < 0 || gp->nkont != 0)
         return false;
-    const struct insn *in = &prog_code[gp->pc - 1];
-    struct insn entry;
-    if (in->op != OP_TAPE)
-        return in->op == OP_EVWAIT;
-    (void)tape_get(rt->prog->tape + regs(gp)[TAPE_AT], &entry);
-    return entry.op == OP_EVWAIT;
+    struct insn in = prog_code[gp->pc - 1];
+    if (in.op == OP_TAPE)
+        (void)tape_get(rt->prog->tape + regs(gp)[TAPE_AT], &in);
+    return in.op == OP_EVWAIT || in.op == OP_EVLOCK;
 }
 
 /* Is a G that no queue holds in the place that its wait reason names? A lone switch over the

@@ -65,7 +65,8 @@ static unsigned small_limit(enum op op)
     case OP_MAKE: return OBJ_DECLARED;
     case OP_FDWAIT: return 3;
     case OP_FDDEADLINE: return 4;
-    case OP_EVWAIT: return WAIT_REASONS;
+    case OP_EVWAIT:
+    case OP_EVLOCK: return WAIT_REASONS;
     default: return 2;
     }
 }
@@ -197,6 +198,7 @@ static bool check_special(const struct check *k)
             return (in->imm >= -1 && in->imm < p->narrivals) || bad(k, "no such arrival process");
         return true;
     case OP_EVWAIT:
+    case OP_EVLOCK:
     case OP_EVPOST: return (uint64_t)in->imm < p->nevents || bad(k, "no such event");
     default: return true;
     }

@@ -3,6 +3,7 @@
  *
  *   evNot -> G          EVWAIT: parked, under the recorded reason
  *   evNot -> evHappened EVPOST came first: the wait will not park
+ *                       (EVLOCK: where there is one P it goes on at once)
  *   G -> evHappened     EVPOST: readied, as whoever woke it did
  *
  * One word per event and not a counter per goroutine: what was too early once must not let a
@@ -40,6 +41,13 @@ static enum opres op_evwait(struct g *gp, const struct insn *in)
     }
     gp->opobj = word;
     return gopark(gp, event_commit, word, (enum waitreason)in->a);
+}
+
+/* A wait for a lock that whoever had it held only while it ran: where there is one P nobody meets
+ * it. */
+static enum opres op_evlock(struct g *gp, const struct insn *in)
+{
+    return a_load(&rt->gomaxprocs) == 1 ? OP_DONE : op_evwait(gp, in);
 }
 
 static enum opres op_evpost(struct g *gp, const struct insn *in)

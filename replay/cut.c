@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/recording.h"
 #include "replay/trace_int.h"
 #include "sim/base/alloc.h"
 
@@ -20,7 +21,6 @@ struct cut {
     uint32_t *strings[USES], *new_stacks;
     size_t strings_room[USES], stacks_room;
     uint32_t counts[USES];
-    uint32_t own; /* the category of gmpsim's own logs */
 };
 
 /* ---- strings ---- */
@@ -50,6 +50,12 @@ static uint32_t hidden(struct cut *c, enum use use, uint32_t string)
         *slot = 1 + names_put(&c->names, text, (size_t)n);
     }
     return *slot - 1;
+}
+
+/* What a deep recording logs names nothing of the program. */
+static bool is_own(const struct cut *c, uint32_t category)
+{
+    return rec_format_of(c->t->names.strings[category].text) != 0;
 }
 
 /* The name of a file of the standard library says where Go was installed: from "src" on it is the
@@ -93,7 +99,7 @@ static void anonymize(struct cut *c, struct trace_event *e)
     e->new_stack = new_stack(c, e->new_stack);
     bool users = e->kind == TRACE_TASK_BEGIN || e->kind == TRACE_TASK_END ||
                  e->kind == TRACE_REGION_BEGIN || e->kind == TRACE_REGION_END ||
-                 (e->kind == TRACE_LOG && e->name != c->own);
+                 (e->kind == TRACE_LOG && !is_own(c, e->name));
     e->name = users ? hidden(c, USE_NAME, e->name) : kept(c, e->name);
     e->text = users ? hidden(c, USE_TEXT, e->text) : kept(c, e->text);
 }
@@ -176,7 +182,6 @@ bool trace_write_part(struct trace *t, struct failure *f, const char *to, const 
     }
     names_init(&c.names);
     stacks_init(&c.stacks);
-    c.own = names_put(&t->names, "gmpsim", 6);
     bool ok = write_part(&c, f, to, events, left_out);
     for (int i = 0; i < USES; i++)
         free(c.strings[i]);

@@ -14,7 +14,7 @@
 /* Whose inner lock the next deeds of a goroutine may be about. */
 enum rr_within { IN_NOTHING, IN_WLOCK, IN_WUNLOCK, IN_COND, IN_COND_WOKEN };
 
-enum { ONCE_LOCK = 4 }; /* its lock's place in a sync.Once, in all releases */
+enum { ONCE_LOCK = 4 /* where a Once has its own, in every release */, ADDRESS_BITS = 48 };
 
 static const char texts[DEED_COUNT] = {
 #define REC_DEED(name, text, what) [DEED_##name] = text[0],
@@ -30,11 +30,11 @@ static const uint8_t kinds[DEED_COUNT] = {
     [DEED_wgwait] = OBJ_WAITGROUP, [DEED_makechan] = OBJ_CHAN,    [DEED_send] = OBJ_CHAN,
     [DEED_recv] = OBJ_CHAN,        [DEED_trysend] = OBJ_CHAN,     [DEED_tryrecv] = OBJ_CHAN,
     [DEED_close] = OBJ_CHAN,       [DEED_selsend] = OBJ_CHAN,     [DEED_selrecv] = OBJ_CHAN,
-    [DEED_condnew] = OBJ_COND,     [DEED_condwait] = OBJ_COND,    [DEED_signal] = OBJ_COND,
-    [DEED_broadcast] = OBJ_COND,   [DEED_timer] = OBJ_CHAN,       [DEED_ticker] = OBJ_CHAN,
-    [DEED_tstop] = OBJ_CHAN,       [DEED_treset] = OBJ_CHAN,      [DEED_once] = OBJ_ONCE,
-    [DEED_oncebody] = OBJ_ONCE,    [DEED_oncedone] = OBJ_ONCE,    [DEED_fdread] = OBJ_FD,
-    [DEED_fdgot] = OBJ_FD,         [DEED_fdwrite] = OBJ_FD,
+    [DEED_condnew] = OBJ_COND,     [DEED_condmutex] = OBJ_MUTEX,  [DEED_condwait] = OBJ_COND,
+    [DEED_signal] = OBJ_COND,      [DEED_broadcast] = OBJ_COND,   [DEED_timer] = OBJ_CHAN,
+    [DEED_ticker] = OBJ_CHAN,      [DEED_tstop] = OBJ_CHAN,       [DEED_treset] = OBJ_CHAN,
+    [DEED_once] = OBJ_ONCE,        [DEED_oncebody] = OBJ_ONCE,    [DEED_oncedone] = OBJ_ONCE,
+    [DEED_fdread] = OBJ_FD,        [DEED_fdgot] = OBJ_FD,         [DEED_fdwrite] = OBJ_FD,
 };
 
 static enum rec_deed deed_of(char c)
@@ -96,13 +96,13 @@ static bool is_inner(struct rr *b, struct rr_g *x, enum rec_deed deed, uint64_t 
     }
 }
 
-static void set_within(struct rr_g *x, enum rec_deed deed, uint64_t address, uint64_t number)
+static void set_within(struct rr_g *x, enum rec_deed deed, uint64_t address)
 {
     switch (deed) {
     case DEED_wlock:
     case DEED_trywlock: x->within = IN_WLOCK; break;
     case DEED_wunlock: x->within = IN_WUNLOCK; break;
-    case DEED_condnew: x->within_at = number; return;
+    case DEED_condnew: return;
     case DEED_condwait: x->within = IN_COND; return;
     default: x->within = IN_NOTHING; return;
     }
@@ -127,12 +127,29 @@ static bool may_wait(enum rec_deed deed)
     }
 }
 
-/* Digits behind the letter; a value that is no number is 0. Of Add the number may be below 0. */
-static uint64_t number_in(enum rec_deed deed, const char *text)
+static bool may_be_below_0(enum rec_deed deed)
 {
-    if (deed == DEED_wgadd || deed == DEED_selected)
-        return (uint64_t)(strtoll(text, NULL, 10) + (INT64_C(1) << 32));
-    return strtoull(text, NULL, 10);
+    return deed == DEED_wgadd || deed == DEED_selected;
+}
+
+static bool has_address(enum rec_deed deed) { return kinds[deed] != 0 || deed == DEED_afterfunc; }
+
+/* Digits behind the letter; a value that is no number is 0. Without them it is in the task, which
+ * is then what is left. Of Add the number may be below 0. */
+static uint64_t number_of(enum rec_deed deed, const char *digits, uint64_t *address)
+{
+    bool sign = may_be_below_0(deed);
+    int64_t n;
+    if (digits[0] != 0) {
+        n = sign ? strtoll(digits, NULL, 10) : (int64_t)strtoull(digits, NULL, 10);
+    } else if (has_address(deed)) {
+        n = sign ? (int16_t)(*address >> ADDRESS_BITS) : (int64_t)(*address >> ADDRESS_BITS);
+        *address &= (UINT64_C(1) << ADDRESS_BITS) - 1;
+    } else {
+        n = (int64_t)*address;
+        *address = 0;
+    }
+    return (uint64_t)n + (sign ? UINT64_C(1) << 32 : 0);
 }
 
 static void count(struct rec_object *o, int which, int32_t by)
@@ -330,24 +347,37 @@ static bool needs_object(enum rec_deed deed)
            deed != DEED_selrecv;
 }
 
+/* The mutex that waits on this Cond give back and take again. */
+static void cond_has(struct rr *b, struct rr_g *x, uint32_t cond, uint64_t mutex)
+{
+    struct map_slot *m = map_find(&b->objects, mutex, 0);
+    b->r->objects[cond].param = m != NULL && m->a != 0 ? (int64_t)m->a - 1 : -1;
+    x->within_at = mutex;
+}
+
 void rr_op(struct rr *b, uint32_t g, uint64_t address, const char *text, uint32_t site)
 {
     struct rr_g *x = &b->gs[g];
     enum rec_deed deed = deed_of(text[0]);
     if (deed == DEED_COUNT || text[0] == 0)
         return;
-    uint64_t number = number_in(deed, text + 1);
+    uint64_t number = number_of(deed, text + 1, &address);
+    if (deed == DEED_condmutex) {
+        x->cond_mutex = address;
+        return;
+    }
     if (is_inner(b, x, deed, address) || is_after(b, deed, address))
         return;
     uint32_t object = object_of(b, deed, address, number);
     if (object == REC_NONE && needs_object(deed))
         return;
-    set_within(x, deed, address, number);
-    if (deed == DEED_condnew) {
-        struct map_slot *m = map_find(&b->objects, number, 0);
-        b->r->objects[object].param = m != NULL && m->a != 0 ? (int64_t)m->a - 1 : -1;
-        return;
+    set_within(x, deed, address);
+    if (deed == DEED_condnew || (deed == DEED_condwait && x->cond_mutex != 0)) {
+        cond_has(b, x, object, deed == DEED_condnew ? number : x->cond_mutex);
+        x->cond_mutex = 0;
     }
+    if (deed == DEED_condnew)
+        return;
     if (deed != DEED_lockslow && deed != DEED_locked && deed != DEED_selsend &&
         deed != DEED_selrecv && deed != DEED_seldefault) {
         x->deed = may_wait(deed) ? (uint8_t)deed : (uint8_t)DEED_COUNT;

@@ -35,6 +35,7 @@ struct rr_g {
     uint8_t ncases;
     uint32_t select_wait; /* + 1 */
     uint64_t within_at;   /* address of the lock that `within` is about */
+    uint64_t cond_mutex;  /* of the Cond.Wait that begins next; 0: not said */
 };
 
 struct rr_p {

@@ -6,6 +6,7 @@
  * and after are joined. Until the window opens nothing is put on tapes. */
 #include "replay/record_int.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,8 +274,10 @@ static void begins_to_run(struct rr *b, const struct trace_event *e)
     if (b->open) {
         r->sums.runnable += waited;
         r->sums.starts++;
+    }
+    if (b->open && x->since >= b->opened) {
         X_ROOM(r->runq_wait, r->nrunq_wait, r->runq_wait_room, 64);
-        r->runq_wait[r->nrunq_wait++] = waited;
+        r->runq_wait[r->nrunq_wait++] = (struct rec_runq){waited, e->idx};
     }
     bool woken = x->wait != REC_NONE && r->waits[x->wait].woken != INT64_MAX;
     if (woken) {
@@ -640,7 +643,10 @@ static void on_region(struct rr *b, const struct trace_event *e, bool begins)
 static void on_log(struct rr *b, const struct trace_event *e)
 {
     size_t size;
-    if (e->g == TRACE_NONE || strcmp(sites_string(&b->sites, e->name), "gmpsim") != 0)
+    uint64_t format = e->g != TRACE_NONE ? rec_format_of(sites_string(&b->sites, e->name)) : 0;
+    if (format > b->r->format)
+        b->r->format = format;
+    if (format == 0 || format > REC_FORMAT)
         return;
     const char *text = trace_string(b->sites.t, e->text, &size);
     g_room(b, e->gx);
@@ -702,6 +708,16 @@ static bool is_system(const struct rec_g *g)
            begins(name, "runtime/pprof.");
 }
 
+/* Who is of the program is known at the end. */
+static void only_programs_waits(struct recording *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->nrunq_wait; i++)
+        if (!r->gs[r->runq_wait[i].g].system)
+            r->runq_wait[n++] = r->runq_wait[i];
+    r->nrunq_wait = n;
+}
+
 static void finish(struct rr *b)
 {
     struct recording *r = b->r;
@@ -718,6 +734,7 @@ static void finish(struct rr *b)
         if (strcmp(x->name, "runtime.gcBgMarkWorker") == 0)
             r->gc.worker_ns += x->cpu;
     }
+    only_programs_waits(r);
     r->gc.assist_ns = r->sums.assist;
     /* Times of the recording count from where the window opened. */
     for (uint32_t i = 0; i < r->nwaits; i++) {
@@ -816,7 +833,15 @@ struct recording *recording_read(struct failure *f, struct trace *t, const struc
     r->version = info->version;
     for (int i = 0; ok && i < info->nnotes; i++)
         note(&b, info->notes[i]);
-    if (ok && !b.open && !b.closed) {
+    if (ok && r->format > REC_FORMAT) {
+        ok = false;
+        fail(f, E_TRACE, "a deep recording of format %" PRIu64 "; this version reads up to %d",
+             r->format, REC_FORMAT);
+    }
+    if (ok && r->ngs == 0) {
+        ok = false;
+        fail(f, E_TRACE, "no goroutine is in the trace: it was not written to the end");
+    } else if (ok && !b.open && !b.closed) {
         ok = false;
         if (b.window != NULL)
             fail(f, E_TRACE, "no region named '%s' in the trace", b.window);

@@ -217,3 +217,15 @@ bool rec_is_bare(enum rec_deed deed)
     default: return false;
     }
 }
+
+uint64_t rec_format_of(const char *category)
+{
+    static const char name[] = "gmpsim";
+    if (strncmp(category, name, sizeof name - 1) != 0)
+        return 0;
+    const char *number = category + sizeof name - 1;
+    if (number[0] == 0)
+        return 1;
+    uint64_t n = number[strspn(number, "0123456789")] == 0 ? strtoull(number, NULL, 10) : 0;
+    return n > 1 ? n : 0;
+}

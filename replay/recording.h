@@ -19,6 +19,8 @@
 
 #define REC_NONE UINT32_MAX
 
+enum { REC_FORMAT = 2 }; /* of deep recordings: the latest (rec_deed.def) */
+
 /* Entries of a goroutine's tape: what, and up to two numbers. */
 enum rec_what {
     REC_CPU,    /* ran for a ns */
@@ -107,6 +109,7 @@ struct rec_wait {
     bool by_sched : 1;   /* woken without a goroutine, by a P's scheduler */
     bool cond : 1;       /* of a Cond that is known: `object` */
     bool as_long : 1;    /* HOW_OUTSIDE: not at the recorded time, but for as long as it was */
+    bool brief : 1;      /* for a lock that was held by somebody who ran (infer_locks.c) */
     bool by_outside : 1; /* woken without a P even: by sysmon, a thread that leaves the kernel */
 };
 
@@ -264,8 +267,12 @@ struct recording {
     uint32_t nafters, afters_room;
     const char **regions;
     uint32_t nregions, regions_room;
-    /* Every wait for a P, ns, in no order: the truth that a replay's are compared with. */
-    int64_t *runq_wait;
+    /* Every wait of the program's goroutines for a P, in no order: the truth that a replay's are
+     * compared with. */
+    struct rec_runq {
+        int64_t ns; /* first: they are sorted by it */
+        uint32_t g;
+    } * runq_wait;
     size_t nrunq_wait, runq_wait_room;
     /* Samples for the calibration, ns: from a goroutine's stop to the next one's start on the same
      * M; from a wake to the start on another M that was idle; of a P from one M to another. */
@@ -277,6 +284,7 @@ struct recording {
     size_t nbytes, bytes_room;
     uint32_t main_g; /* the goroutine that goes on when the window begins; REC_NONE: none */
     uint64_t deep;   /* so many deeds of a deep recording */
+    uint64_t format; /* ... of this format; 0: none */
     uint64_t asked;  /* how often the program asked how many Ps there are, up to the window's end */
     struct rec_sums sums;
     struct rec_gc gc;
@@ -316,6 +324,9 @@ uint32_t rec_add_object(struct recording *r, uint8_t kind, int64_t param, int le
                         const char *name);
 /* "main.worker pool.go:55"; in one of four static buffers. */
 const char *rec_site_text(const struct recording *r, uint32_t site);
+/* Of the category of a log event: "gmpsim" and, from the second on, the number of its format; 0: it
+ * is the program's own. */
+uint64_t rec_format_of(const char *category);
 /* 1: takes a lock; -1: gives one back; else 0. */
 int rec_lock_change(enum rec_deed deed);
 /* Says more of a deed that has begun: its event has no stack. */

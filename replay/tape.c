@@ -18,7 +18,7 @@
 #include "replay/tape_int.h"
 #include "sim/base/alloc.h"
 
-enum { NAMES_MAX = 60000, START_PERCENT = 40 };
+enum { NAMES_MAX = 60000, START_PERCENT = 40, DEED_PERCENT = 64, CASE_PERCENT = 8 };
 
 /* ---- bytes ---- */
 
@@ -150,8 +150,10 @@ static void wait_outside(struct tp *t, const struct rec_wait *w)
 static void wait_token(struct tp *t, const struct rec_wait *w, uint32_t number)
 {
     bool known = w->waker != REC_NONE && plays(t, w->waker);
-    if (known && w->woken != INT64_MAX)
-        emit_event(t, OP_EVWAIT, w->reason, number);
+    if (known && w->woken != INT64_MAX && t->o->free)
+        tape_emit(t, OP_GOSCHED, 0, 0, 0, 0, 0);
+    else if (known && w->woken != INT64_MAX)
+        emit_event(t, w->brief ? OP_EVLOCK : OP_EVWAIT, w->reason, number);
     else
         wait_outside(t, w);
 }
@@ -279,11 +281,21 @@ static const struct cost_of {
     [REC_END] = {START_PERCENT, 0},
 };
 
-int tape_event_percent(const struct rec_entry *e)
+/* Of a deed, by the format of the recording: the first looked up strings and whole stacks, and
+ * wrote the cases of a select one by one. */
+static int deed_percent(uint64_t format, enum rec_deed deed)
 {
-    if (e->what == REC_DEED && rec_is_bare((enum rec_deed)(e->a & 0xff)))
+    if (deed == DEED_selsend || deed == DEED_selrecv || deed == DEED_seldefault)
+        return format > 1 ? CASE_PERCENT : START_PERCENT;
+    if (rec_is_bare(deed))
         return START_PERCENT;
-    return cost_of[e->what].before;
+    return format > 1 ? DEED_PERCENT : cost_of[REC_DEED].before;
+}
+
+int tape_event_percent(const struct recording *r, const struct rec_entry *e)
+{
+    return e->what == REC_DEED ? deed_percent(r->format, (enum rec_deed)(e->a & 0xff))
+                               : cost_of[e->what].before;
 }
 
 static void event(struct tp *t, int percent) { t->spent += t->o->event_ns * percent / 100; }
@@ -294,7 +306,7 @@ static void entry(struct tp *t, uint32_t g, const struct rec_entry *e)
         t->cpu += t->spins ? 0 : (int64_t)e->a;
         return;
     }
-    event(t, tape_event_percent(e));
+    event(t, tape_event_percent(t->r, e));
     if (e->what != REC_WAIT && e->what != REC_SITE && e->what != REC_ALLOC)
         tape_pending(t);
     switch (e->what) {

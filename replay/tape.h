@@ -11,13 +11,14 @@ struct tape_opts {
     int64_t event_ns; /* what one event of the tracer cost the goroutine */
     int64_t wake_ns;  /* what starting an idle P cost it, in running time; the model adds its own */
     bool no_deep;     /* deeds are left out, all of them */
+    bool free;        /* nobody waits for the wake that was recorded: whatever the order */
     int64_t alloc_ns; /* what the model takes for an allocation, which is in the running time */
     /* Of what is left, this part is demand; the rest the model spends on its own. */
     int64_t demand_permille;
 };
 
 /* What the tracer took before an entry, in percent of tape_opts.event_ns. */
-int tape_event_percent(const struct rec_entry *e);
+int tape_event_percent(const struct recording *r, const struct rec_entry *e);
 
 /* Functions of the program are named as the goroutines' are; span 0 is the recording from its begin
  * until the last goroutine has done all that was recorded of it. The program's memory is the

@@ -11,11 +11,9 @@
 
 enum {
     PERMILLE = 1000,
-    BASE = 40, /* noise of the machine, and of what the model does not know */
-    OTHER = 40,
+    BASE = 60, /* noise of the machine, and of what the model does not know */
+    OTHER = 30,
     QUOTA = 120,
-    DEEP = 30,
-    TOKENS_RAISED = 100, /* a plain recording, more Ps */
     LEFT_OUT = 100,
     ASKED = 100,
     CLOCK = 400,
@@ -84,7 +82,7 @@ static void count_stretches(const struct recording *r, int64_t event_ns, struct 
             if (e.what == REC_CPU) {
                 stretch += e.a;
             } else {
-                percent += (uint64_t)tape_event_percent(&e);
+                percent += (uint64_t)tape_event_percent(r, &e);
                 if (e.what != REC_ALLOC)
                     end_stretch(&stretch, &all, &lengthy);
             }
@@ -115,14 +113,69 @@ static int clock_of(const struct recording *r)
     return r->length > 0 ? share((uint64_t)most, (uint64_t)r->length) : 0;
 }
 
-static void look_at(const struct replay *rp, const struct agreement *base,
-                    const struct agreement *is, struct trust *t)
+/* Of what there is in the program's tapes: how many of each deed, how long of each entry. */
+static void count_entries(const struct recording *r, uint64_t of[DEED_COUNT],
+                          uint64_t ns[REC_WHATS])
+{
+    for (uint32_t g = 0; g < r->ngs; g++) {
+        struct rec_reader rd;
+        struct rec_entry e;
+        for (rec_rewind(&rd, r, g); !r->gs[g].system && rec_next(&rd, &e);) {
+            ns[e.what] += e.what == REC_CPU || e.what == REC_SYS ? e.a : 0;
+            if (e.what == REC_DEED)
+                of[e.a & 0xff]++;
+        }
+    }
+}
+
+/* What hangs on the clock alone: operations that do not wait, of which only those that could be
+ * done are in the recording, and timers that were set in vain. And what the kernel did. */
+static void count_deeds(const struct recording *r, struct trust *t)
+{
+    uint64_t of[DEED_COUNT] = {0}, ns[REC_WHATS] = {0}, waits = 0, in_vain = 0;
+    count_entries(r, of, ns);
+    t->kernel = share(ns[REC_SYS], ns[REC_SYS] + ns[REC_CPU]);
+    for (uint32_t i = 0; i < r->nafters; i++)
+        in_vain += r->afters[i].child == REC_NONE;
+    for (uint32_t i = 0; i < r->nwaits; i++)
+        waits += !r->gs[r->waits[i].g].system;
+    uint64_t tries = of[DEED_trysend] + of[DEED_tryrecv] + of[DEED_trylock] + of[DEED_trywlock] +
+                     of[DEED_tryrlock];
+    t->tries = share(tries, tries + of[DEED_send] + of[DEED_recv] + of[DEED_lock] + of[DEED_wlock] +
+                                of[DEED_rlock]);
+    in_vain += of[DEED_tstop];
+    t->deadlines = share(in_vain < waits ? in_vain : waits, waits);
+}
+
+/* By how much shorter it would be if nobody kept to the recorded order: that is the program's, or
+ * only the recording's. */
+static int freed(const struct trust_runs *runs)
+{
+    int64_t with = runs->is.makespan[1], without = runs->free.makespan[1];
+    if (!runs->free.finished || with <= 0 || without >= with)
+        return 0;
+    return (int)((with - without) * PERMILLE / with);
+}
+
+/* By how much longer it would be if the part of the running time in which there may be locks came
+ * one after the other. */
+static int serial(const struct agreement *is, int hidden)
+{
+    int64_t more = is->cpu[1] - is->makespan[1];
+    return more > 0 && is->makespan[1] > 0 ? (int)(more * hidden / is->makespan[1]) : 0;
+}
+
+static void look_at(const struct replay *rp, const struct trust_runs *runs, struct trust *t)
 {
     const struct recording *r = rp->rec;
+    const struct agreement *base = &runs->base, *is = &runs->is;
     int64_t gc = r->gc.worker_ns + r->gc.assist_ns;
     int64_t ps = r->length * (r->procs > 0 ? r->procs : 1);
     count_waits(r, rp->tape.no_deep, t);
     count_stretches(r, rp->tape.event_ns, t);
+    count_deeds(r, t);
+    t->freed = freed(runs);
+    t->serial = r->procs == 1 && t->raised ? serial(is, t->hidden) : 0;
     t->self = self_error(r, base, t->tracer);
     t->early = share(is->early, is->tokens);
     t->quota = is->quota;
@@ -139,22 +192,55 @@ static bool procs_matter(const struct replay *rp, const struct trust *t)
     return t->asked > 0 && t->procs != rp->rec->procs;
 }
 
+static void widen(struct trust *t, const char *why, int below, int above)
+{
+    below = below > 0 ? below : 0;
+    above = above > 0 ? above : 0;
+    if (below + above == 0 || t->nparts == TRUST_PARTS)
+        return;
+    t->parts[t->nparts++] = (struct trust_part){why, below, above};
+    t->below += below;
+    t->above += above;
+}
+
+static void both(struct trust *t, const char *why, int part) { widen(t, why, part, part); }
+
+/* What the recording itself says of its own settings. */
+static void range_of_own(struct trust *t)
+{
+    both(t, "what the machine does otherwise each time", BASE);
+    widen(t, "the replay is off at the recorded settings", t->self, -t->self);
+    both(t, "what the tracer's events took", t->tracer / 2);
+    both(t, "what the collector does to the others", t->gc / 4);
+    both(t, "system calls", t->kernel / 8);
+}
+
+static void range_of_other(const struct replay *rp, struct trust *t)
+{
+    both(t, "other settings", OTHER);
+    widen(t, "waits that only the recorded order may ask for", t->freed, 0);
+    widen(t, "locks and channels that nobody waited for at one P", 0, t->serial);
+    if (!t->raised && rp->rec->deep == 0)
+        widen(t, "waits that are not needed any more", t->early / 8, 0);
+    both(t, "operations that do not wait: what they find is the clock's", t->tries / 2);
+    both(t, "deadlines that were kept", t->deadlines / 6);
+    both(t, "... and where it would be otherwise", t->gc / 4);
+    both(t, "what comes from outside", t->outside > DRIVEN ? 0 : t->outside / 2);
+    both(t, "goroutines that are locked to threads", t->locked);
+    both(t, "who sends by the clock", t->clock * CLOCK / PERMILLE);
+    both(t, "a program that asks how many Ps there are", procs_matter(rp, t) ? ASKED : 0);
+    both(t, "channels that are replayed as recorded", rp->left_out > 0 ? LEFT_OUT : 0);
+    both(t, "where in its period the quota begins", t->quota ? QUOTA : 0);
+}
+
 static void set_range(const struct replay *rp, struct trust *t)
 {
-    bool deep = rp->rec->deep > 0;
-    t->range = BASE + abs(t->self) + t->tracer + (deep ? DEEP : 0);
-    if (!t->other)
-        return;
-    t->range += OTHER + (t->quota ? QUOTA : 0) + t->gc / 2 +
-                (t->outside > DRIVEN ? 0 : t->outside / 2) + t->locked;
-    t->range += t->clock * CLOCK / PERMILLE;
-    if (procs_matter(rp, t))
-        t->range += ASKED;
-    if (t->raised)
-        t->range += (deep ? 0 : TOKENS_RAISED) + t->order / 10;
-    if (rp->left_out > 0)
-        t->range += LEFT_OUT;
+    range_of_own(t);
+    if (t->other)
+        range_of_other(rp, t);
 }
+
+int trust_width(const struct trust *t) { return t->below > t->above ? t->below : t->above; }
 
 static void say(struct trust *t, const char *fmt, int n)
 {
@@ -162,9 +248,9 @@ static void say(struct trust *t, const char *fmt, int n)
     snprintf(t->why, sizeof t->why, fmt, n / 10, n % 10);
 }
 
-static void judge(const struct replay *rp, const struct agreement *base, const struct agreement *is,
-                  struct trust *t)
+static void judge(const struct replay *rp, const struct trust_runs *runs, struct trust *t)
 {
+    const struct agreement *base = &runs->base, *is = &runs->is;
     bool one_p = t->raised && rp->rec->procs == 1;
     if (!base->finished)
         say(t, "the replay does not come to its end at the recorded settings", 0);
@@ -197,8 +283,9 @@ static void judge(const struct replay *rp, const struct agreement *base, const s
             "idle: it "
             "may be the recorded order that keeps them so; record a deep trace, or at two Ps",
             t->order);
-    else if (t->range > RANGE_WORTHLESS)
-        say(t, "it would only be within %d.%d %%, for the reasons that replay says", t->range);
+    else if (trust_width(t) > RANGE_WORTHLESS)
+        say(t, "it would only be within %d.%d %%, for the reasons that replay says",
+            trust_width(t));
 }
 
 static void notes(const struct replay *rp, struct trust *t)
@@ -226,6 +313,11 @@ static void notes(const struct replay *rp, struct trust *t)
              t->asked);
     if (t->quota)
         note(t, "a quota: where in its period the program begins is not known");
+    if (t->tries > 0 && t->other)
+        note(t,
+             "%d.%d %% of the operations on channels and locks would not have waited: those that "
+             "could not be done are in no recording",
+             t->tries / 10, t->tries % 10);
     if (t->clock > 0 && t->other)
         note(
             t,
@@ -246,12 +338,12 @@ static void notes(const struct replay *rp, struct trust *t)
              t->os / 10, t->os % 10);
 }
 
-void trust_of(const struct replay *rp, const struct agreement *base, const struct agreement *is,
-              int32_t procs, bool other, struct trust *t)
+void trust_of(const struct replay *rp, const struct trust_runs *runs, struct trust *t)
 {
-    *t = (struct trust){.other = other, .procs = procs, .raised = procs > rp->rec->procs};
-    look_at(rp, base, is, t);
+    *t = (struct trust){
+        .other = runs->other, .procs = runs->procs, .raised = runs->procs > rp->rec->procs};
+    look_at(rp, runs, t);
     set_range(rp, t);
-    judge(rp, base, is, t);
+    judge(rp, runs, t);
     notes(rp, t);
 }

@@ -16,7 +16,7 @@ static int64_t percentile(const struct recording *r, uint64_t ppm)
     if (n == 0)
         return 0;
     size_t rank = (size_t)((n * ppm + PPM - 1) / PPM);
-    return r->runq_wait[rank > 0 ? rank - 1 : 0];
+    return r->runq_wait[rank > 0 ? rank - 1 : 0].ns;
 }
 
 static int permille(int64_t of, int64_t all)
@@ -37,7 +37,7 @@ static void recorded(const struct recording *r, struct agreement *a)
     a->wait_p90[0] = percentile(r, PPM / 10 * 9);
     a->wait_p99[0] = percentile(r, PPM / 100 * 99);
     for (size_t i = 0; i < r->nrunq_wait; i++)
-        a->wait_sum[0] += r->runq_wait[i];
+        a->wait_sum[0] += r->runq_wait[i].ns;
     a->starts[0] = r->nrunq_wait;
     if (r->procs > 0 && r->length > 0)
         a->utilisation[0] = permille(a->cpu[0], r->length * r->procs);

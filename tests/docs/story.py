@@ -117,7 +117,7 @@ class Story:
     def predict(self, options):
         j = json.loads(self.call("gmpsim replay trace.out --window load --json --anyway "
                                  + " ".join(options)))
-        return j["makespan_ns"]["replayed"] / 1e6, j["trust"]["range"], j["trust"]["worthless"]
+        return j["makespan_ns"]["replayed"] / 1e6, j["trust"]
 
     def recorded(self):
         j = json.loads(self.call("gmpsim replay trace.out --window load --json --anyway"))
@@ -134,14 +134,15 @@ class Story:
         self.cost = "%+.1f %%" % (100 * (recorded / statistics.median(took["2 Ps"]) - 1))
         self.answers = {}
         for what, options, _, _ in asked:
-            said, within, worthless = self.predict(options)
+            said, trust = self.predict(options)
             truth = statistics.median(took[what])
             error = 100 * (said / truth - 1)
             self.answers[what] = said
             worst = max(worst, abs(error))
-            inside += abs(error) <= 100 * within
+            inside += -trust["below"] <= truth / said - 1 <= trust["above"]
             rows.append("| %s | %.1f ms | %.1f ms | %+.1f %% | %s |" % (
-                what, said, truth, error, "refused" if worthless else "%.1f %%" % (100 * within)))
+                what, said, truth, error, "refused" if trust["worthless"]
+                else "-%.1f %% .. +%.1f %%" % (100 * trust["below"], 100 * trust["above"])))
         self.words = ("The largest error is %.1f %%; %d of the %d lie within what the answer said"
                       " of itself." % (worst, inside, len(asked)))
         return "\n".join(["| | replay | really | error | stated range |", "|---|---|---|---|---|",

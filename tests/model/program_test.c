@@ -76,7 +76,8 @@ static int64_t kinds_of(enum op op)
     case OP_MAKE: return 11;      /* what can be declared, from 1 on */
     case OP_FDWAIT: return 3;     /* 1 read, 2 write */
     case OP_FDDEADLINE: return 4; /* 1, 2, 3 both */
-    case OP_EVWAIT: return EV_wait_Coroutine + 1;
+    case OP_EVWAIT:
+    case OP_EVLOCK: return EV_wait_Coroutine + 1;
     default: return 2;
     }
 }
@@ -150,6 +151,7 @@ static bool special_is_right(const struct insn *in)
     case OP_PANIC: return (in->d >= 0) == (in->a == NOREG);
     case OP_MAKE: return in->b != OBJ_FD || in->c != NOREG || (in->imm >= -1 && in->imm < 1);
     case OP_EVWAIT:
+    case OP_EVLOCK:
     case OP_EVPOST: return in->imm < EVENTS;
     case OP_TAPEBEGIN:
     case OP_TAPE:

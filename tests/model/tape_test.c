@@ -245,6 +245,30 @@ TEST_CASE(Tape, AnEventThatHappenedIsNotWaitedFor)
         }
 }
 
+/* The poster has the lock while he runs, and lets go of it. */
+TEST_CASE(Tape, NobodyMeetsALockAtOneP)
+{
+    for (int procs = 1; procs <= 2; procs++) {
+        begin();
+        int f = player();
+        a.b.p.nevents = 1;
+        tape();
+        put_go(f, 1);
+        put_cpu(500 * US);
+        put_post(0);
+        put_print("post ");
+        put_ret();
+        tape();
+        put(OP_EVLOCK, REASON_SELECT, 0, 0, 0, 0);
+        put_print("has ");
+        put_ret();
+        main_plays(f);
+        run_on(27, procs);
+        CHECK_STR(r.out, "post has ");
+        CHECK_EQ(r.counters[COUNTER_events_waited], procs - 1);
+    }
+}
+
 TEST_CASE(Tape, WhoWaitsForAnEventSaysWhatWasRecorded)
 {
     begin();
@@ -449,6 +473,7 @@ TEST_CASE(Tape, WhatHasNoPlaceOnOneIsRefused)
     REFUSED(put_wait(2), "no such event");
     REFUSED(put_post(-1), "negative");
     REFUSED(put(OP_EVWAIT, 99, 0, 0, 0, 1), "unknown kind");
+    REFUSED(put(OP_EVLOCK, 99, 0, 0, 0, 1), "unknown kind");
     REFUSED(put(OP_LOCK, 0, 0, 0, 7, 0), "no such object");
 }
 

@@ -693,3 +693,36 @@ TEST_CASE(Infer, AConclusionThatCanBeStays)
     infer_feasible(R, &f);
     CHECK_EQ(f.count, 0);
 }
+
+/* g wakes h out of a lock at 200: it had that only while it ran, or slept with it. */
+static bool brief(int64_t sleeps, int64_t wakes, int64_t calls_ns, enum rec_leaf leaf)
+{
+    rec_new();
+    uint32_t lock = rec_site(leaf, "main.f"), sleep = rec_site(LEAF_SLEEP, "main.g"),
+             g = rec_goroutine(REC_NONE, "main.g", -1, INT64_MAX),
+             h = rec_goroutine(REC_NONE, "main.f", -1, INT64_MAX);
+    struct infer_found f = {0};
+    uint32_t w = REC_NONE;
+    if (sleeps < 100)
+        (void)rec_wait(g, REC_NONE, sleep, REASON_Sleep, sleeps, wakes);
+    w = rec_wait(h, g, lock, REASON_SyncMutexLock, 100, 200);
+    if (sleeps >= 100)
+        (void)rec_wait(g, REC_NONE, sleep, REASON_Sleep, sleeps, wakes);
+    if (calls_ns > 0)
+        rec_put(R, g, REC_SYS, (uint64_t)calls_ns, sleep);
+    rec_done();
+    infer_locks(R, &f);
+    CHECK_EQ(f.count, R->waits[w].brief);
+    return R->waits[w].brief;
+}
+
+TEST_CASE(Locks, WhoHadItOnlyWhileHeRan)
+{
+    CHECK(brief(10, 90, 0, LEAF_MUTEX));
+    CHECK(brief(200, 300, 0, LEAF_RWLOCK));   /* afterwards */
+    CHECK(!brief(10, 120, 0, LEAF_MUTEX));    /* it slept when h came */
+    CHECK(!brief(150, 180, 0, LEAF_RLOCK));   /* ... while h waited */
+    CHECK(!brief(10, 90, 30000, LEAF_MUTEX)); /* in the kernel: its P may be taken */
+    CHECK(brief(10, 90, 3000, LEAF_MUTEX));
+    CHECK(!brief(10, 90, 0, LEAF_CHANRECV)); /* no lock */
+}

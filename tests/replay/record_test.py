@@ -9,6 +9,7 @@ import glob
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -47,6 +48,95 @@ def check_names(gmpsim, go, folder):
         assert code == 0, (name, err)
 
 
+MODULE = {
+    "go.mod": "module example.com/m\n\ngo 1.22\n",
+    "lib/lib.go": "package lib\n\nfunc One() int { return 1 }\n",
+    "lib/lib_test.go": "package lib\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\n"
+                       "func TestOne(t *testing.T) {\n"
+                       "\tif _, err := os.Stat(\"lib.go\"); err != nil || One() != 1 {\n"
+                       "\t\tt.Fatal(err)\n\t}\n}\n",
+    "two/two_test.go": "package two\n\nimport \"testing\"\n\nfunc TestTwo(t *testing.T) {}\n",
+    "app/main.go": """package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/trace"
+	"time"
+
+	"example.com/m/lib"
+)
+
+func main() {
+	fmt.Println("begun")
+	switch os.Args[lib.One()] {
+	case "exit":
+		os.Exit(3)
+	case "panic":
+		panic("now")
+	case "own":
+		fmt.Println(trace.Start(os.Stderr) != nil)
+		trace.Stop()
+	case "wait":
+		time.Sleep(time.Minute)
+	}
+	c := make(chan int, 1)
+	c <- 1
+	<-c
+}
+"""}
+
+
+def make_module(folder):
+    for name, text in MODULE.items():
+        path = os.path.join(folder, "m", name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+    return os.path.join(folder, "m")
+
+
+def check_ways(gmpsim, go, folder):
+    """Commands as people give them, and programs that end in other ways than by returning."""
+    module, trace = make_module(folder), os.path.join(folder, "w.trace")
+    deep = 0
+    for cwd, ok, *command in (
+            (folder, "", "run", "-C", module, "./app", "-"),
+            (folder, "", "run", "-C=m", "app/main.go", "-"),
+            (module, "", "run", "example.com/m/app", "exit"),
+            (module, "", "run", "-tags", "x", "-mod=mod", "./app", "panic"),
+            (module, "", "run", "./app", "own"),
+            (folder, "", "test", "-C", module, "-v", "./lib/..."),
+            (module, "2 packages, but one recording", "test", "./..."),
+            (module, "no tests", "test", "./app"),
+            (module, "no main package", "run", "./lib")):
+        code, out, err = run(gmpsim, "record", "--out", trace, "--", go, *command, cwd=cwd,
+                             env=environment(folder))
+        assert code == (2 if ok else 0) and ok in err, (command, out, err)
+        if "own" in command:
+            assert "true" in out and "starts a trace of its own" in err, (out, err)
+            code, out, err = run(gmpsim, "replay", "--anyway", "--json", trace)
+            assert code == 0, err
+            deep = json.loads(out)["deep"]
+    assert deep > 2, deep  # it went on after the program's own Stop
+
+
+def check_killed(gmpsim, go, folder):
+    """^C comes to the program; what is left is a trace, or said not to be."""
+    module, trace = make_module(folder), os.path.join(folder, "k.trace")
+    for number in signal.SIGINT, signal.SIGTERM:
+        with subprocess.Popen([gmpsim, "record", "--out", trace, "--", go, "run", "./app", "wait"],
+                              cwd=module, env=environment(folder), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, start_new_session=True) as p:
+            assert p.stdout.readline() == "begun\n"
+            if number == signal.SIGINT:
+                os.killpg(p.pid, number)
+            else:
+                p.send_signal(number)
+            _, err = p.communicate(timeout=50)
+            assert p.returncode in (0, 2) and str(128 + number) in err or "it failed" in err, err
+
+
 def check(gmpsim, go, folder):
     env = environment(folder)
     trace = os.path.join(folder, "t.trace")
@@ -76,6 +166,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(os.path.join(HERE, "deep"), os.path.join(folder, "deep"))
         check_names(gmpsim, gos[0], folder)
+        check_ways(gmpsim, gos[-1], folder)
+        check_killed(gmpsim, gos[-1], folder)
         for go in gos:
             check(gmpsim, go, folder)
     return 0

@@ -65,7 +65,11 @@ static const char *const all[] = {"trace/recorded/allocfree-pipeline-go26.trace"
                                   "replay/recorded/deep-go22.trace.zst",
                                   "replay/recorded/deep-go23.trace.zst",
                                   "replay/recorded/deep-go26.trace.zst",
-                                  "replay/recorded/deep-go27.trace.zst"};
+                                  "replay/recorded/deep-go27.trace.zst",
+                                  "replay/recorded/deep2-go22.trace.zst",
+                                  "replay/recorded/deep2-go23.trace.zst",
+                                  "replay/recorded/deep2-go26.trace.zst",
+                                  "replay/recorded/deep2-go27.trace.zst"};
 
 /* Whatever the settings, all that was recorded is done again: every goroutine's running time is
  * there, to 6 %. It is not nearer because of half a millisecond of nothing but locks and channels:
@@ -141,6 +145,40 @@ TEST_CASE(Replay, ASelectTakesWhatComes)
     CHECK(agreement.finished);
     CHECK(near(agreement.makespan[0], agreement.makespan[1], 80));
     CHECK_EQ(rp.left_out, 0);
+    replay_close(&rp);
+}
+
+/* struct { once sync.Once; mu sync.Mutex }, which four goroutines lock: that is not the Once's own
+ * lock, though it lies right behind it. */
+TEST_CASE(Replay, ALockBehindAOnceIsALock)
+{
+    struct replay_opts o = {.event_ns = -1, .wake_ns = -1};
+    uint32_t locks = 0;
+    (void)load("replay/recorded/once-deep-p2-go26.trace.zst", &o);
+    for (uint32_t i = 0; i < rp.rec->nwaits; i++) {
+        const struct rec_wait *w = &rp.rec->waits[i];
+        if (rp.rec->gs[w->g].system || rp.rec->sites[w->site].leaf != LEAF_MUTEX)
+            continue;
+        CHECK_EQ(w->level, 3);
+        locks++;
+    }
+    CHECK_LT(20, locks);
+    play(1);
+    CHECK(agreement.finished);
+    CHECK_EQ(agreement.tokens, 0);
+    replay_close(&rp);
+}
+
+/* What waits for a P is compared with the program's goroutines alone: of the runtime's, one slept
+ * in a run queue for most of it. */
+TEST_CASE(Replay, WaitsAreOfTheProgramsGoroutines)
+{
+    struct replay_opts o = {.window = "measured", .event_ns = -1, .wake_ns = -1};
+    (void)load("replay/recorded/gcheavy-p1-go26.trace.zst", &o);
+    uint64_t starts = rp.rec->sums.starts;
+    CHECK(rp.rec->nrunq_wait > 0 && rp.rec->nrunq_wait < starts);
+    for (size_t i = 0; i < rp.rec->nrunq_wait; i++)
+        CHECK(!rp.rec->gs[rp.rec->runq_wait[i].g].system);
     replay_close(&rp);
 }
 

@@ -6,6 +6,7 @@ import re
 # NAME: text
 TEXT = """
 a: of the first run
+above: of the answer: nine times of ten the truth is no further above it
 actors: goroutines with a turn; at op: threads
 actors_before: before shrinking
 advice: what follows from the grid
@@ -18,6 +19,7 @@ as_expected: what the file's expect says holds
 b: of the second run
 bad: runs that did not end as they should
 begin_ns: when it began
+below: of the answer: nine times of ten the truth is no further below it
 best: a cell's index
 block_reasons: how often goroutines began to wait, by reason
 blocked: waits, and neither a timer nor a descriptor will wake it
@@ -52,6 +54,7 @@ created: goroutines that began; of a store's run, when it was recorded
 created_in_trace: it began while the trace was written
 creator: the goroutine that made it
 cut: schedules that a limit ended, which say nothing
+deadlines: of timers set in vain, to waits
 decides: what decides how it ends: orders of two turns, and choices
 deep: a recording with locks and channels: whether, or how many operations of it were replayed
 deep_after_ns: what long is
@@ -89,6 +92,7 @@ first: what came first: of orders a line, of decides a turn
 first_generation: of the trace
 format: what the file was taken for
 found: something was found
+freed: of the makespan: saved if nobody kept to the recorded order
 from: the turn that it reads from
 func: the function that it is in
 futex_wake_ns: what the call takes that wakes a thread
@@ -216,10 +220,10 @@ promise: as it was asked for
 ps: Ps, an object each
 quiet: nothing was disturbed
 quota_us: CPU time per period; 0: none
-range: nine times of ten the truth is within that share of the answer
 ranges: of the trace, by name
 rate: the load, in times of the scenario's own
 reason: Go's wait reason; empty: none
+reasons: of the range, the parts that it is the sum of
 recorded: of a schedule, the verdict that it says; of a trace, what was in it
 recorded_procs: GOMAXPROCS of the recording
 region_begins: how many of each name
@@ -257,6 +261,7 @@ section: of what the difference is
 seed: as decimal digits
 seeds: how many were searched
 self: the error of the replay at the recorded settings
+serial: of the makespan: added if what may be hidden came one after the other
 series: by span
 since: the turn since when
 since_ns: since when
@@ -316,6 +321,7 @@ trace_end_ns: the trace's clock
 trace_ns: the trace's clock
 trace_start_ns: the trace's clock
 tracer: of the tracer
+tries: of operations that would not have waited
 trust: how far the replay may be off, and why
 turn: its number, from 1
 turns: an object each
