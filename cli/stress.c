@@ -131,11 +131,37 @@ static bool is_starved(const struct run_result *q)
     return q->end == END_TIME && q->cpu_ps < q->now_ps / 100 * STARVED_PERCENT;
 }
 
+/* On one P the order in which goroutines run is the program's own as long as none of them loses its
+ * slice; that other programs had the CPU meanwhile looks like a long slice. */
+static void judge_expected(const struct scenario *scenario, const struct run_result *q,
+                           struct tried *t)
+{
+    if (t->procs == scenario->procs)
+        scenario_check_any(scenario, t->release, q, complain, t);
+    else
+        scenario_check_end(scenario, q, complain, t);
+    if (t->text[0] == 0 || t->procs > 1 || q->counters[COUNTER_preempted] == 0)
+        return;
+    t->verdict = "starved";
+    t->text[0] = 0;
+}
+
+/* An invariant says of itself which one it is; a world that hangs is its own kind. */
+static const char *verdict_of(const struct run_result *q)
+{
+    static const char *const own[][2] = {{"work conservation: ", "conservation"},
+                                         {"stuck: ", "stuck"}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strncmp(q->text, own[i][0], strlen(own[i][0])) == 0)
+            return own[i][1];
+    return is_starved(q) ? "starved" : run_verdict(q);
+}
+
 static void judge(const struct scenario *scenario, const struct run_opts *o, const struct run *r,
                   const struct oracle * or, struct tried *t)
 {
     const struct run_result *q = &r->result;
-    t->verdict = is_starved(q) ? "starved" : run_verdict(q);
+    t->verdict = verdict_of(q);
     t->broken = run_is_broken(q);
     if (or->wrong[0] != 0)
         complain(t, or->wrong);
@@ -144,12 +170,8 @@ static void judge(const struct scenario *scenario, const struct run_opts *o, con
         complain(t, q->end == END_IDLE
                         ? "nobody will ever run again, and the runtime did not notice"
                         : q->text);
-    else if (strcmp(t->verdict, "starved") == 0)
-        return;
-    else if (t->procs == scenario->procs)
-        scenario_check_any(scenario, t->release, q, complain, t);
-    else
-        scenario_check_end(scenario, q, complain, t);
+    else if (strcmp(t->verdict, "starved") != 0)
+        judge_expected(scenario, q, t);
 }
 
 /* ---- runs ---- */
