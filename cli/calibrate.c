@@ -293,8 +293,8 @@ int command_calibrate(const struct command *v, int argc, char **argv)
                 samples);
     set_class(class);
     c.class = rt_sched_name(RT_SCHED_OWN);
-    hw_measure((int)samples, summarise, &once);
-    hw_measure((int)samples, summarise, &c);
+    if (!hw_measure((int)samples, summarise, &once) || !hw_measure((int)samples, summarise, &c))
+        cli_die(EXIT_USAGE, "calibrate: the system gives no more threads or descriptors");
     add_rests(&c);
     if (out != NULL)
         write_table(&c, out);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "cli/csv.h"
+#include "cli/interrupt.h"
 #include "cli/library.h"
 #include "cli/machine.h"
 #include "cli/out.h"
@@ -15,6 +16,7 @@
 #include "run/oracle.h"
 #include "run/window.h"
 #include "sim/base/text.h"
+#include "sim/real/rt.h"
 #include "sim/stress/stress.h"
 
 enum { RUN_DEFAULT_S = 60, STARVED_PERCENT = 20 };
@@ -217,8 +219,11 @@ static void try_one(struct stress *s, struct tried *t)
         cli_fail(&f);
     if (is_refused(&r.result))
         cli_die(EXIT_USAGE, "%s: %s", text_line(t->path), r.result.text);
-    judge(scenario, &o, &r, &oracle, t);
-    count(s, &r, &oracle);
+    t->verdict = "interrupted";
+    if (!interrupted()) {
+        judge(scenario, &o, &r, &oracle, t);
+        count(s, &r, &oracle);
+    }
     run_free(&r);
     oracle_release(&oracle);
     scenario_free(scenario);
@@ -261,7 +266,7 @@ static bool is_over(const struct stress *s)
 {
     if (s->runs_max > 0 && s->runs >= (uint64_t)s->runs_max)
         return true;
-    return s->runs_max == 0 && now_ns() - s->began >= s->for_ns;
+    return interrupted() || (s->runs_max == 0 && now_ns() - s->began >= s->for_ns);
 }
 
 /* Until the time is over, or something was found: what was found once is found again. */
@@ -344,6 +349,7 @@ int command_stress(const struct command *v, int argc, char **argv)
     cJSON *findings = s.json ? cJSON_CreateArray() : NULL;
     s.began = now_ns();
     progress_begin(&s.progress, GMPSIM_NAME " stress");
+    interrupt_catch(rt_interrupt);
     search(&s, findings);
     if (s.json)
         summary_json(&s, findings);

@@ -9,7 +9,8 @@
 enum {
     LOOK_NS = 2000000,
     HANG_DEFAULT_NS = 2000000000,
-    ASLEEP = 8 /* of 10 looks; the others met the monitor */
+    ASLEEP = 8,     /* of 10 looks; the others met the monitor */
+    LOOKS_FEWER = 8 /* so many times fewer than on a machine that has nothing else to do */
 };
 
 static struct {
@@ -41,6 +42,13 @@ static void stuck(const char *how)
     rt_find(FIND_INVARIANT, watch.text);
 }
 
+/* A process that was stopped (SIGSTOP) did not look, and knows nothing. */
+static bool was_asleep(void)
+{
+    return watch.looks > watch.hang_ns / LOOK_NS / LOOKS_FEWER &&
+           watch.asleep > watch.looks / 10 * ASLEEP;
+}
+
 /* Where nothing happened, though the world had CPU time enough, or all slept but for a monitor that
  * looks now and then, it hangs. That the machine at hand gave it no CPU is another matter: then its
  * threads are not asleep, as the kernel sees them. */
@@ -58,7 +66,7 @@ static void look_for_progress(bool asleep)
     watch.asleep += asleep;
     if (cpu_ns - watch.at_cpu_ns > watch.hang_ns)
         stuck("of CPU time");
-    else if (now - watch.at_ns > watch.hang_ns && watch.asleep > watch.looks / 10 * ASLEEP)
+    else if (now - watch.at_ns > watch.hang_ns && was_asleep())
         stuck("in which all threads slept");
 }
 
