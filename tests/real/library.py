@@ -7,8 +7,8 @@ usage: library.py GMPSIM FILE_OR_FOLDER... [--procs N] [--slow] [--times N]
 Where the machine decides who is first, a run may end otherwise now and then: a file has TRIES runs,
 and one has to be as expected. What a wrong scheduler does, it does in each. A file with a quota has
 to be refused with a sentence, or to run. With --times each file runs so many times, one after the
-other on a machine of its own, and each run has to be as expected. Files of SLOW are those that take more than two seconds of
-a machine of their own; they are run with --slow, alone.
+other on a machine of its own, and each run has to be as expected. Files of SLOW are those that take
+more than two seconds of a machine of their own; they are run with --slow, alone.
 """
 import concurrent.futures
 import glob
