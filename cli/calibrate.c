@@ -12,12 +12,15 @@
 #include "cli/out.h"
 #include "sim/base/alloc.h"
 #include "sim/real/rt.h"
+#include "sim/virt/costs.h"
 
 enum {
     SAMPLES_DEFAULT = 300,
     SAMPLES_MIN = 20,
     SHARE_MIN = 980,  /* permille of the CPU, or the machine was not ours */
     SPREAD_MAX = 500, /* permille of the median, between the quartiles */
+    MOVED_MAX = 100,  /* permille between the medians of two passes */
+    FINE_PS = 50,     /* how fine the clock is: less is no difference */
     ENTRIES_MAX = 64
 };
 
@@ -25,15 +28,35 @@ enum {
 struct summary {
     const char *name;
     bool atomic, miss, in_table, disturbed;
-    int n, share, spread;
-    int64_t median, low, high; /* ps; the median is between them with 95 % */
+    int n, share, spread, moved;
+    int64_t median, low, high;          /* ps; the median is between them with 95 % */
+    int64_t quantiles[NOISE_QUANTILES]; /* as in noise.def */
 };
 
 struct calibration {
     struct summary s[ENTRIES_MAX];
     int count, disturbed;
     const char *class;
+    const struct calibration *first; /* an earlier pass: what moved since then is marked */
 };
+
+/* Where the quantiles of noise.def are, percent. */
+static const int places[NOISE_QUANTILES] = {0, 1, 5, 10, 25, 50, 75, 90, 95, 99, 100};
+
+static const struct summary *find(const struct calibration *c, const char *name, bool miss)
+{
+    for (int i = 0; i < c->count; i++)
+        if (strcmp(c->s[i].name, name) == 0 && c->s[i].miss == miss)
+            return &c->s[i];
+    return NULL;
+}
+
+static int64_t apart(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
+
+static int permille_of(int64_t part, int64_t whole)
+{
+    return (int)(part * 1000 / (whole > 0 ? whole : 1));
+}
 
 /* Order statistics: no shape of the distribution is assumed. */
 static void summarise(void *arg, const struct hw_entry *e)
@@ -44,28 +67,26 @@ static void summarise(void *arg, const struct hw_entry *e)
     int64_t median = e->ps[e->n / 2], between = e->ps[e->n * 3 / 4] - e->ps[e->n / 4];
     int reach = (int)(0.98 * sqrt(e->n)) + 1, mid = e->n / 2;
     struct summary *s = &c->s[c->count++];
+    const struct summary *before;
     *s = (struct summary){.name = e->name,
                           .atomic = e->atomic,
                           .miss = e->miss,
                           .in_table = e->in_table,
-                          .spread = (int)(between * 1000 / (median > 0 ? median : 1)),
+                          .spread = permille_of(between, median),
                           .n = e->n,
                           .share = e->share,
                           .median = median,
                           .low = e->ps[mid > reach ? mid - reach : 0],
                           .high = e->ps[mid + reach < e->n ? mid + reach : e->n - 1]};
-    /* Less than 50 ps apart is how fine the clock is. */
+    for (int q = 0; q < NOISE_QUANTILES; q++)
+        s->quantiles[q] = e->ps[(int64_t)(e->n - 1) * places[q] / 100];
+    s->quantiles[NOISE_QUANTILES / 2] = median;
+    before = c->first != NULL ? find(c->first, e->name, e->miss) : NULL;
+    if (before != NULL && apart(before->median, median) > FINE_PS)
+        s->moved = permille_of(apart(before->median, median), before->median);
     s->disturbed = (e->share >= 0 && e->share < SHARE_MIN) ||
-                   (s->spread > SPREAD_MAX && between > 50);
+                   (s->spread > SPREAD_MAX && between > FINE_PS) || s->moved > MOVED_MAX;
     c->disturbed += s->disturbed;
-}
-
-static const struct summary *find(const struct calibration *c, const char *name, bool miss)
-{
-    for (int i = 0; i < c->count; i++)
-        if (strcmp(c->s[i].name, name) == 0 && c->s[i].miss == miss)
-            return &c->s[i];
-    return NULL;
 }
 
 /* What one entry has beyond another, which the table has apart. */
@@ -81,6 +102,8 @@ static void add_rest(struct calibration *c, const char *name, const struct summa
     int64_t *const all[] = {&s.median, &s.low, &s.high};
     for (int i = 0; i < 3; i++)
         *all[i] = *all[i] > less->median ? *all[i] - less->median : 0;
+    for (int q = 0; q < NOISE_QUANTILES; q++)
+        s.quantiles[q] = s.quantiles[q] > less->median ? s.quantiles[q] - less->median : 0;
     c->disturbed += s.disturbed;
     c->s[c->count++] = s;
 }
@@ -133,6 +156,28 @@ static void add_deep_after(cJSON *costs)
     cJSON_AddStringToObject(o, "source", "estimate: between the two that are measured");
 }
 
+/* Thousandths of the median, for who draws instead of taking that. */
+static void add_noise(cJSON *noise, const struct calibration *c, const struct summary *s)
+{
+    cJSON *o = cJSON_AddObjectToObject(noise, s->name),
+          *list = cJSON_AddArrayToObject(o, "permille");
+    for (int q = 0; q < NOISE_QUANTILES; q++)
+        cJSON_AddItemToArray(
+            list, cJSON_CreateNumber((double)clamp(s->quantiles[q] * 1000 / clamp(s->median))));
+    source(o, c, s);
+}
+
+static void add_noises(cJSON *table, const struct calibration *c)
+{
+    cJSON *noise = cJSON_AddObjectToObject(table, "noise");
+    for (int k = 0; k < NOISE_COUNT; k++) {
+        enum cost_kind of = cost_noise_of((enum cost_noise)k);
+        const struct summary *s = of < COST_COUNT ? find(c, cost_kind_name(of), false) : NULL;
+        if (s != NULL && s->in_table && !s->disturbed)
+            add_noise(noise, c, s);
+    }
+}
+
 static cJSON *table_of(const struct calibration *c)
 {
     cJSON *o = cJSON_CreateObject();
@@ -155,6 +200,7 @@ static cJSON *table_of(const struct calibration *c)
     }
     if (cJSON_HasObjectItem(costs, "wake_latency_deep"))
         add_deep_after(costs);
+    add_noises(o, c);
     return o;
 }
 
@@ -189,6 +235,7 @@ static cJSON *json_of(const struct calibration *c)
         cJSON_AddNumberToObject(e, "samples", s->n);
         cJSON_AddNumberToObject(e, "cpu_permille", s->share);
         cJSON_AddNumberToObject(e, "spread_permille", s->spread);
+        cJSON_AddNumberToObject(e, "moved_permille", s->moved);
         cJSON_AddBoolToObject(e, "disturbed", s->disturbed);
         cJSON_AddBoolToObject(e, "in_table", s->in_table);
         cJSON_AddItemToArray(list, e);
@@ -198,13 +245,13 @@ static cJSON *json_of(const struct calibration *c)
 
 static void print(const struct calibration *c)
 {
-    printf("class %s, %d CPUs\n\n%-32s %12s %12s %12s %8s\n", c->class, rt_cpus(), "", "median ns",
-           "from", "to", "samples");
+    printf("class %s, %d CPUs, twice\n\n%-32s %12s %12s %12s %8s %7s\n", c->class, rt_cpus(), "",
+           "median ns", "from", "to", "samples", "moved");
     for (int i = 0; i < c->count; i++) {
         const struct summary *s = &c->s[i];
-        printf("%-27s %-4s %12.3f %12.3f %12.3f %8d%s\n", s->name,
+        printf("%-27s %-4s %12.3f %12.3f %12.3f %8d %6.1f%%%s\n", s->name,
                s->atomic ? s->miss ? "miss" : "hit" : "", (double)s->median / 1000,
-               (double)s->low / 1000, (double)s->high / 1000, s->n,
+               (double)s->low / 1000, (double)s->high / 1000, s->n, s->moved / 10.0,
                s->disturbed ? "  disturbed" : "");
     }
     if (c->disturbed > 0)
@@ -225,7 +272,7 @@ static void set_class(const char *name)
 
 int command_calibrate(const struct command *v, int argc, char **argv)
 {
-    static struct calibration c;
+    static struct calibration once, c = {.first = &once};
     const char *out = NULL, *class = NULL;
     int64_t samples = SAMPLES_DEFAULT;
     bool json = false;
@@ -246,7 +293,8 @@ int command_calibrate(const struct command *v, int argc, char **argv)
                 samples);
     set_class(class);
     c.class = rt_sched_name(RT_SCHED_OWN);
-    hw_measure((int)samples, summarise, &c);
+    if (!hw_measure((int)samples, summarise, &once) || !hw_measure((int)samples, summarise, &c))
+        cli_die(EXIT_USAGE, "calibrate: the system gives no more threads or descriptors");
     add_rests(&c);
     if (out != NULL)
         write_table(&c, out);

@@ -71,6 +71,16 @@ static int by_value(const void *pa, const void *pb)
     return a < b ? -1 : a > b;
 }
 
+static bool refused; /* the system gave no thread, or no descriptor */
+
+static bool starts(pthread_t *t, void *(*fn)(void *))
+{
+    if (pthread_create(t, NULL, fn, NULL) == 0)
+        return true;
+    refused = true;
+    return false;
+}
+
 /* ---- atomics ---- */
 
 /* All lines, in an order that nobody fetches ahead. */
@@ -295,7 +305,7 @@ static struct wake start_thread(void)
     pthread_t t;
     atomic_store(&ran_at, 0);
     int64_t began = now();
-    if (pthread_create(&t, NULL, run_once, NULL) != 0)
+    if (!starts(&t, run_once))
         return (struct wake){0, 0};
     int64_t end = now();
     while (atomic_load(&ran_at) == 0)
@@ -380,7 +390,7 @@ static void atomics(void)
         end(e, false);
     }
     atomic_store(&turn, 0);
-    if (!two || pthread_create(&other, NULL, take_lines, NULL) != 0)
+    if (!two || !starts(&other, take_lines))
         return;
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
         struct hw_entry *e = begin(&T.e, ops[k].name);
@@ -435,7 +445,7 @@ static void with_sleeper(void (*measure)(void))
     pthread_t t;
     atomic_store(&ready, false);
     atomic_store(&over, false);
-    if (pthread_create(&t, NULL, sleeper, NULL) != 0)
+    if (!starts(&t, sleeper))
         return;
     measure();
     while (!atomic_load(&ready))
@@ -487,7 +497,7 @@ static void signals(void)
     atomic_store(&ready, false);
     atomic_store(&over, false);
     sigaction(SIGURG, &sa, &old);
-    if (pthread_create(&computing, NULL, compute, NULL) == 0) {
+    if (starts(&computing, compute)) {
         while (!atomic_load(&ready))
             ;
         pairs("signal_send", "signal_latency", false, send_signal);
@@ -521,7 +531,7 @@ static void sleeps(void)
     }
 }
 
-void hw_measure(int samples, void (*tell)(void *arg, const struct hw_entry *e), void *arg)
+bool hw_measure(int samples, void (*tell)(void *arg, const struct hw_entry *e), void *arg)
 {
     cpu_set_t set;
     struct epoll_event ev = {.events = EPOLLPRI}; /* never comes */
@@ -531,7 +541,9 @@ void hw_measure(int samples, void (*tell)(void *arg, const struct hw_entry *e), 
     T.cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, event_fd, &ev);
+    if (epoll_fd < 0 || event_fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, event_fd, &ev) != 0)
+        return false;
+    refused = false;
     atomics();
     short_ones();
     if (T.cpus > 1) {
@@ -543,4 +555,5 @@ void hw_measure(int samples, void (*tell)(void *arg, const struct hw_entry *e), 
     sleeps();
     close(epoll_fd);
     close(event_fd);
+    return !refused;
 }

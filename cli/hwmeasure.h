@@ -24,8 +24,9 @@ struct hw_entry {
     int share; /* permille of the time in which the measuring thread had its CPU; -1: it slept */
 };
 
-/* One after the other; tell is called with each. The entry is gone when tell returns. */
-void hw_measure(int samples, void (*tell)(void *arg, const struct hw_entry *e), void *arg);
+/* One after the other; tell is called with each. The entry is gone when tell returns. False: the
+ * system gave no thread or no descriptor, and entries are missing. */
+bool hw_measure(int samples, void (*tell)(void *arg, const struct hw_entry *e), void *arg);
 /* "amd64", "arm64", ...; NULL: no port has this processor. */
 const char *hw_port(void);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gmpsim run. */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/db.h"
 #include "cli/explain.h"
 #include "cli/hits.h"
+#include "cli/interrupt.h"
 #include "cli/out.h"
 #include "cli/record.h"
 #include "cli/report.h"
@@ -357,21 +357,11 @@ static void refuse_on_threads(const struct run_args *a)
         machine_want_virtual(&a->o, "--explain", "the run it would look at is over");
 }
 
-/* The first interrupt ends the run with the report so far, the second one the process. */
-static void on_interrupt(int sig)
-{
-    (void)sig;
-    rt_interrupt();
-}
-
 /* What the options come to for the run. */
 static void prepare(struct run_args *a)
 {
     if (a->o.host != NULL)
-        /* SA_RESETHAND: the second interrupt meets the default, which ends the process. */
-        sigaction(SIGINT,
-                  &(struct sigaction){.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND},
-                  NULL);
+        interrupt_catch(rt_interrupt);
     if (a->plant != NULL)
         set_plant(a);
     if (a->schedtrace_ns > 0)

@@ -13,6 +13,7 @@
 
 #include "cli/axes.h"
 #include "cli/csv.h"
+#include "cli/interrupt.h"
 #include "cli/jobs.h"
 #include "cli/library.h"
 #include "cli/machine.h"
@@ -159,8 +160,13 @@ static int64_t next_task(void *arg)
     while (a->task < a->tasks) {
         enum part part;
         int run;
-        int64_t task = a->task++;
+        int64_t task = a->task;
         struct comparison *c = comparison_of(a, task, &part, &run);
+        if (interrupted() && task % ((int64_t)a->v.count * P_COUNT) == 0) {
+            a->v.nruns = run;
+            return JOBS_NONE;
+        }
+        a->task++;
         if (part == 0)
             probe(a);
         if (c->skipped[0] == 0 && c->runs[part] != NULL)
@@ -210,10 +216,14 @@ static void measure(struct validate *a)
                         .far = how_far};
     a->tasks = (int64_t)a->v.count * P_COUNT * a->v.nruns;
     begin_watch(a);
+    interrupt_catch(NULL); /* the round under way is the last one */
     int status = jobs_run(&jobs);
     end_watch(a);
     if (status != EXIT_CLEAN)
         cli_die(status, "validate: a run was lost");
+    if (a->v.nruns < RUNS_MIN)
+        cli_die(EXIT_BUDGET, "validate: interrupted in round %d; want %d at least", a->v.nruns + 1,
+                RUNS_MIN);
 }
 
 /* ---- what is compared ---- */

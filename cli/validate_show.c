@@ -57,11 +57,8 @@ static double value_of(const struct comparison *c, enum source s, enum metric m,
 {
     static const enum part plain[] = {P_VIRTUAL, P_THREADS, P_VIRTUAL_GO, P_GO};
     const struct taken *of = c->runs[plain[s]], *seen = seen_of(c, s);
-    double startup = isnan(seen[run].value[V_startup]) ? 0 : seen[run].value[V_startup];
-    if (m == V_makespan || m == V_cpu)
-        return fmax(of[run].value[m] - startup, 0);
     if (m == V_rate)
-        return seen[run].value[V_switches] * 1e9 / (of[run].value[V_makespan] - startup);
+        return seen[run].value[V_switches] * 1e9 / of[run].value[V_makespan];
     if (m == V_threads && isnan(of[run].value[m]))
         return seen[run].value[m];
     return is_plain(m) ? of[run].value[m] : seen[run].value[m];

@@ -59,8 +59,8 @@ void take_tally(struct tally *c, const struct run_result *q, struct taken *to)
 static void take_counters(const struct run_result *q, struct taken *to)
 {
     double *v = to->value;
-    v[V_makespan] = (double)q->now_ps / PS;
-    v[V_cpu] = (double)q->cpu_ps / PS;
+    v[V_makespan] = (double)(q->now_ps - q->main_ps) / PS;
+    v[V_cpu] = (double)(q->cpu_ps - q->main_cpu_ps) / PS;
     v[V_steals] = (double)q->counters[COUNTER_steals_won];
     v[V_stolen] = (double)q->counters[COUNTER_stolen];
     v[V_stolen_runnext] = (double)q->counters[COUNTER_stolen_runnext];

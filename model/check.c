@@ -276,12 +276,13 @@ static const char *check_conserved(void)
         return NULL;
     for (struct g *gp = sched->runq.head; gp != NULL; gp = gp->schedlink)
         if (!gp->unannounced)
-            return check_says("a G is in the global queue and a P is idle", gp,
+            return check_says("work conservation: a G is in the global queue and a P is idle", gp,
                               a_peek(&sched->pidle), NULL);
     for (int32_t id = 0; id < rt->allp_len; id++) {
         struct p *pp = rt->allp[id];
         if (a_peek(&pp->runqhead) != a_peek(&pp->runqtail))
-            return check_says("a G is in a ring, a P is idle and nobody looks", NULL, pp, NULL);
+            return check_says("work conservation: a G is in a ring, a P is idle and nobody looks",
+                              NULL, pp, NULL);
     }
     return NULL;
 }

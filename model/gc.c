@@ -563,6 +563,7 @@ static enum opres step_gcReady(struct g *gp)
         (void)newsysproc(STEP_fingIdle, NULL);
     os_files(mp_p(getm()));
     jolt(boot); /* what else the packages set up */
+    main_begins();
     unlockOSThread_internal(gp);
     return OP_DONE;
 }

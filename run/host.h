@@ -78,6 +78,7 @@ struct host_stats {
     uint64_t fingerprint; /* 0: runs of this host do not repeat */
     uint64_t events;      /* that the fingerprint is of */
     uint64_t cpu_ps, spin_ps;
+    uint64_t main_ps, main_cpu_ps; /* when main.main began, and CPU time until then */
     /* of real threads */
     uint64_t records_lost;
     uint64_t record_waits_ps;        /* threads waited so long for room for a record */

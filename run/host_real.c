@@ -75,6 +75,8 @@ void real_stats_(struct host_stats *s)
     struct rt_stats r;
     rt_stats(&r);
     *s = (struct host_stats){.now_ps = (uint64_t)r.ran_ns * 1000,
+                             .main_ps = (uint64_t)r.main_ns * 1000,
+                             .main_cpu_ps = (uint64_t)r.main_cpu_ns * 1000,
                              .events = r.records,
                              .records_lost = r.records_lost,
                              .record_waits_ps = (uint64_t)r.record_waits_ns * 1000,

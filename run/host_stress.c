@@ -6,12 +6,20 @@
 #include "sim/real/rt.h"
 #include "sim/stress/stress.h"
 
-enum { LOOK_NS = 20000000, HANG_DEFAULT_NS = 2000000000 };
+enum {
+    LOOK_NS = 2000000,
+    HANG_DEFAULT_NS = 2000000000,
+    ASLEEP = 8,     /* of 10 looks; the others met the monitor */
+    LOOKS_FEWER = 8 /* so many times fewer than on a machine that has nothing else to do */
+};
 
 static struct {
     int64_t hang_ns;   /* CPU time without a change of what is counted */
     int64_t at_cpu_ns; /* when something changed last */
+    int64_t at_ns;     /* ... on the clock */
     uint64_t progress; /* what was counted then */
+    uint32_t looks;    /* since then ... */
+    uint32_t asleep;   /* ... those that saw everybody asleep, and nothing to wake them */
     char text[200];
     int plant; /* not done yet */
 } watch;
@@ -27,20 +35,39 @@ static uint64_t progress_made(void)
            counters[COUNTER_goexited] + counters[COUNTER_preempted] + counters[COUNTER_syscalls];
 }
 
-/* Where nothing happened, though the world had CPU time enough, it hangs. That the machine at hand
- * gave it none is another matter. */
-static void look_for_progress(void)
+static void stuck(const char *how)
 {
-    int64_t cpu_ns = rt_cpu_ns();
+    snprintf(watch.text, sizeof watch.text, "stuck: no goroutine moved in %lld ms %s",
+             (long long)(watch.hang_ns / 1000000), how);
+    rt_find(FIND_INVARIANT, watch.text);
+}
+
+/* A process that was stopped (SIGSTOP) did not look, and knows nothing. */
+static bool was_asleep(void)
+{
+    return watch.looks > watch.hang_ns / LOOK_NS / LOOKS_FEWER &&
+           watch.asleep > watch.looks / 10 * ASLEEP;
+}
+
+/* Where nothing happened, though the world had CPU time enough, or all slept but for a monitor that
+ * looks now and then, it hangs. That the machine at hand gave it no CPU is another matter: then its
+ * threads are not asleep, as the kernel sees them. */
+static void look_for_progress(bool asleep)
+{
+    int64_t cpu_ns = rt_cpu_ns(), now = rt_now_ns();
     uint64_t progress = progress_made();
     if (progress != watch.progress || watch.at_cpu_ns == 0) {
         watch.progress = progress;
         watch.at_cpu_ns = cpu_ns;
-    } else if (cpu_ns - watch.at_cpu_ns > watch.hang_ns) {
-        snprintf(watch.text, sizeof watch.text, "stuck: no goroutine moved in %lld ms of CPU time",
-                 (long long)(watch.hang_ns / 1000000));
-        rt_find(FIND_INVARIANT, watch.text);
+        watch.at_ns = now;
+        watch.looks = watch.asleep = 0;
     }
+    watch.looks++;
+    watch.asleep += asleep;
+    if (cpu_ns - watch.at_cpu_ns > watch.hang_ns)
+        stuck("of CPU time");
+    else if (now - watch.at_ns > watch.hang_ns && was_asleep())
+        stuck("in which all threads slept");
 }
 
 /* The world stands still, each thread at a point or in a call. */
@@ -48,14 +75,15 @@ static void look(void)
 {
     if (!stress_freeze())
         return;
-    if (watch.plant > 0 && core_stress.plant((enum core_plant)(watch.plant - 1), /*quiet*/ false))
+    bool forever, quiet = stress_quiet(&forever);
+    if (watch.plant > 0 && core_stress.plant((enum core_plant)(watch.plant - 1), quiet))
         watch.plant = 0;
-    const char *bad = core_stress.check(/*quiet*/ false);
+    const char *bad = core_stress.check(quiet);
     if (bad != NULL) {
         rt_break(bad); /* and nobody goes on from here */
         return;
     }
-    look_for_progress();
+    look_for_progress(forever);
     stress_thaw();
 }
 

@@ -48,6 +48,8 @@ void virt_stats_(struct host_stats *s)
                              .events = v.events,
                              .cpu_ps = v.cpu_ps,
                              .spin_ps = v.spin_ps,
+                             .main_ps = v.main_ps,
+                             .main_cpu_ps = v.main_cpu_ps,
                              .nr_periods = v.nr_periods,
                              .nr_throttled = v.nr_throttled,
                              .throttled_ps = v.throttled_ps,

@@ -129,7 +129,8 @@ struct run_result {
     struct idle_beside beside;
     uint64_t runnable_max, runnable_area; /* runnable goroutines: highest, and sum of count * ns */
     uint64_t nr_periods, nr_throttled, throttled_ps, cpu_ps;
-    uint64_t *p_cpu_ps; /* real threads: measured CPU time of each P; else NULL */
+    uint64_t main_ps, main_cpu_ps; /* when main.main began, and CPU time until then; 0: not known */
+    uint64_t *p_cpu_ps;            /* real threads: measured CPU time of each P; else NULL */
     int32_t np_cpu;
     uint32_t threads;
     bool may_be_late;  /* the schedule may hold up who could go on */

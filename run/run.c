@@ -476,6 +476,8 @@ static void fill_stats(struct run *r)
         lost(r, s.records_lost);
     q->threads = s.threads;
     q->cpu_ps = s.cpu_ps;
+    q->main_ps = s.main_ps;
+    q->main_cpu_ps = s.main_cpu_ps;
     q->procs = core()->gomaxprocs();
     fill_p_cpu(q);
     fill_tallies(r);

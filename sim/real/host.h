@@ -82,7 +82,8 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 #define nanotime()             rt_nanotime_()
 #define host_now()             rt_nanotime_()
 #define record_now()           (__builtin_expect(rt_recording_, 0) ? rt_nanotime_() : 0)
-#define jolt(kind)             ((void)0)        /* the machine has its own */
+#define jolt(kind)             ((void)0) /* the machine has its own */
+#define main_begins()          rt_main_begins_()
 #define work(kind)             ((void)W_##kind) /* nothing, but the kind must exist */
 #define work_n(kind, n)        ((void)W_##kind, (void)(n))
 #define procyield(n)           rt_procyield_(n)
@@ -93,6 +94,7 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 #define nudge(hm)              rt_nudge_(hm)
 
 int64_t rt_nanotime_(void);
+void rt_main_begins_(void);
 OWN_DATA bool rt_recording_; /* constant while a world runs */
 void rt_osyield_(void);
 void rt_usleep_(uint32_t us);

@@ -376,6 +376,16 @@ int64_t rt_cpu_ns(void)
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
+int64_t rt_now_ns(void) { return host_now(); }
+
+void rt_main_begins_(void)
+{
+    rt_hold_();
+    W->main_ns = host_now();
+    W->main_cpu_ns = own_cpu_ns();
+    rt_unhold_();
+}
+
 void rt_limit_(const char *text)
 {
     if (!rt_self_ || rt_self_ == &W->outside)
@@ -468,6 +478,8 @@ static char kernel_state(int32_t tid)
     return p && p[1] ? p[2] : (char)0;
 }
 
+bool rt_asleep_(int32_t tid) { return kernel_state(tid) == 'S'; }
+
 static bool blocked(struct rt_thread *t, bool ask_kernel)
 {
     int32_t tid = atomic_load(&t->tid);
@@ -476,7 +488,7 @@ static bool blocked(struct rt_thread *t, bool ask_kernel)
         return true;
     if (tid == 0 || atomic_load(&t->state) != RT_BLOCKED)
         return false;
-    return !ask_kernel || kernel_state(tid) == 'S';
+    return !ask_kernel || rt_asleep_(tid);
 }
 
 /* Adds up the blocking calls of all threads; false if one of them is not asleep without a
@@ -781,6 +793,8 @@ void rt_stats(struct rt_stats *s)
     struct rt_thread_stats t;
 
     *s = (struct rt_stats){.ran_ns = W->ran_ns,
+                           .main_ns = W->main_ns,
+                           .main_cpu_ns = W->main_cpu_ns,
                            .stopped_ns = W->stopped_ns,
                            .steal_ns = W->steal_ns,
                            .memory = atomic_load(&W->memory_used)};

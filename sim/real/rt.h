@@ -86,8 +86,9 @@ void rt_find(int kind, const char *text);
 void rt_break(const char *text);
 /* From a signal handler: the world ends as at its time limit. */
 void rt_interrupt(void);
-/* CPU time of the process so far. */
+/* CPU time of the process so far, and time of the world. */
 int64_t rt_cpu_ns(void);
+int64_t rt_now_ns(void);
 
 /* Around code of the embedder that a thread of the world calls (what takes its prints): one thread
  * at a time, and no stop or signal comes in the middle. It must not call a verb. */
@@ -99,9 +100,10 @@ void rt_outside_end(void);
 const struct world_verdict *rt_verdict(void);
 
 struct rt_stats {
-    int64_t ran_ns;   /* wall time from rt_run's start to the end */
-    int64_t cpu_ns;   /* CPU time of all its threads */
-    uint64_t threads; /* created */
+    int64_t ran_ns;               /* wall time from rt_run's start to the end */
+    int64_t cpu_ns;               /* CPU time of all its threads */
+    int64_t main_ns, main_cpu_ns; /* when main.main began, and CPU time until then; 0: it did not */
+    uint64_t threads;             /* created */
     uint64_t futex_sleeps, futex_wakes, signals, polls;
     uint64_t voluntary, involuntary; /* context switches */
     int64_t steal_ns;                /* the hypervisor took from all CPUs meanwhile */

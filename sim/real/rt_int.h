@@ -21,8 +21,9 @@
 /* What a thread is doing, for the search for an idle world. Anything but BLOCKED may run again by
  * itself. */
 enum { RT_AWAKE, RT_BLOCKED };
-/* Where a thread is, for who makes a world stand still (sim/stress). */
-enum { RT_OUTSIDE, RT_INSIDE, RT_PARKED };
+/* Where a thread is, for who makes a world stand still (sim/stress). Up to RT_SLEEPS it is outside
+ * of the model: not there yet or on its way out, in user code, or asleep until it is woken. */
+enum { RT_OUTSIDE, RT_COMPUTES, RT_SLEEPS, RT_INSIDE, RT_PARKED };
 
 struct rt_chunk;
 /* Records of one writer; the handler of a signal is a writer of its own, so that neither can break
@@ -82,9 +83,10 @@ struct rt_world {
         nthreads;           /* slots taken; those below are complete except for pthread and tid */
     _Atomic(uint32_t) live; /* running or about to; a futex for the final wait */
     pthread_mutex_t ended_lock;
-    struct rt_thread *ended;  /* to be joined */
-    struct rt_thread outside; /* the controlling thread, before and after the run */
-    int64_t ran_ns;           /* until rt_end_: stopping the threads is not part of it */
+    struct rt_thread *ended;      /* to be joined */
+    struct rt_thread outside;     /* the controlling thread, before and after the run */
+    int64_t ran_ns;               /* until rt_end_: stopping the threads is not part of it */
+    int64_t main_ns, main_cpu_ns; /* when main.main began, and what its thread had computed */
     event_sink_fn *sink;
     void *sink_arg;
 
@@ -101,6 +103,7 @@ extern _Thread_local struct rt_thread *rt_self_ __attribute__((tls_model("initia
 int64_t rt_steal_ns_(void);
 int64_t rt_clock_(void); /* CLOCK_MONOTONIC in ns */
 int32_t rt_tgkill_(int32_t tid, int sig);
+bool rt_asleep_(int32_t tid); /* as the kernel sees it: nothing that wakes it has happened */
 /* Raw futexes, private. Return 0 or a negative errno; wake returns the number woken. ns < 0: no
  * deadline. */
 int32_t rt_futex_wait_(_Atomic(uint32_t) *addr, uint32_t val, int64_t ns);

@@ -63,11 +63,12 @@
 #undef env_ready
 #undef descriptor_read
 #undef descriptor_write
-#define host_usleep(us)        (ST_POINT_, stress_out_(), rt_usleep_(us), stress_in_())
-#define burst(ns, how)         (ST_POINT_, stress_burst_(ns, how))
-#define syscall_body(ns, kind) (ST_POINT_, stress_out_(), rt_syscall_body_(ns, kind), stress_in_())
+#define host_usleep(us) (ST_POINT_, stress_out_(ST_SLEEPS), rt_usleep_(us), stress_in_())
+#define burst(ns, how)  (ST_POINT_, stress_burst_(ns, how))
+#define syscall_body(ns, kind) \
+    (ST_POINT_, stress_out_(ST_COMPUTES), rt_syscall_body_(ns, kind), stress_in_())
 #define futexsleep(addr, val, ns) \
-    (ST_POINT_, stress_out_(), rt_futexsleep_(&(addr)->v, val, ns), stress_in_())
+    (ST_POINT_, stress_out_(ST_SLEEPS), rt_futexsleep_(&(addr)->v, val, ns), stress_in_())
 #define futexwakeup(addr, n)      (ST_POINT_, rt_futexwakeup_(&(addr)->v, n))
 #define netpoll_wait(ns, ev, cap) (ST_POINT_, stress_netpoll_wait_(ns, ev, cap))
 #define netpoll_wakeup()          (ST_POINT_, rt_netpoll_wakeup_())
@@ -80,7 +81,7 @@
 
 static inline int64_t stress_burst_(int64_t ns, enum burst_how how)
 {
-    stress_out_();
+    stress_out_(ST_COMPUTES);
     int64_t left = rt_burst_(ns, how);
     stress_in_();
     return left;
@@ -88,7 +89,7 @@ static inline int64_t stress_burst_(int64_t ns, enum burst_how how)
 
 static inline int32_t stress_netpoll_wait_(int64_t ns, struct poll_event *ev, int32_t cap)
 {
-    stress_out_();
+    stress_out_(ST_SLEEPS);
     int32_t n = rt_netpoll_wait_(ns, ev, cap);
     stress_in_();
     return n;

@@ -152,7 +152,10 @@ void stress_in_(void)
         park(t);
 }
 
-void stress_out_(void) { atomic_store(&rt_self_->place, RT_OUTSIDE); }
+void stress_out_(enum stress_out what)
+{
+    atomic_store(&rt_self_->place, what == ST_SLEEPS ? RT_SLEEPS : RT_COMPUTES);
+}
 
 void stress_point_(uint32_t site)
 {
@@ -171,13 +174,18 @@ void stress_point_(uint32_t site)
     disturb(site);
 }
 
-/* A thread that is in a call may be interrupted there: its handler waits too. */
+/* A thread that is in a call may be interrupted there: its handler waits too, and says so: the call
+ * may be over. */
 void stress_sighandler(void *arg, void (*handler)(void *arg))
 {
     struct rt_thread *t = rt_self_;
+    uint32_t place = atomic_load(&t->place);
 
-    while (atomic_load(&t->place) == RT_OUTSIDE && atomic_load(&st.frozen) != 0)
+    while (place < RT_INSIDE && atomic_load(&st.frozen) != 0) {
+        atomic_store(&t->place, RT_PARKED);
         wait_frozen(t);
+        atomic_store(&t->place, place);
+    }
     handler(arg);
 }
 
@@ -194,6 +202,37 @@ static bool anybody_inside(void)
         if (is_inside(&W->threads[i], atomic_load(&W->threads[i].tid) > 0))
             return true;
     return is_inside(rt_env_thread_(), true);
+}
+
+/* A thread that was stopped at a point, has not come to its first, or was woken and has no CPU yet
+ * is on its way. Where it is is asked last: who is parked is asleep for the kernel, too. */
+static bool rests(struct rt_thread *t)
+{
+    int32_t tid = atomic_load(&t->tid);
+
+    if (tid <= 0)
+        return tid < 0;
+    if (atomic_load(&t->place) == RT_COMPUTES)
+        return true;
+    return rt_asleep_(tid) && atomic_load(&t->place) == RT_SLEEPS;
+}
+
+bool stress_quiet(bool *forever)
+{
+    int32_t n = atomic_load(&W->nthreads), come_back = 0;
+
+    *forever = false;
+    if (atomic_load(&rt_env_thread_()->place) == RT_PARKED)
+        return false;
+    for (int32_t i = 0; i < n; i++) {
+        struct rt_thread *t = &W->threads[i];
+
+        if (!rests(t))
+            return false;
+        come_back += atomic_load(&t->tid) > 0 && atomic_load(&t->state) != RT_BLOCKED;
+    }
+    *forever = come_back <= 1 && rt_env_quiet_();
+    return true;
 }
 
 bool stress_freeze(void)

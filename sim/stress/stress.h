@@ -9,7 +9,7 @@
  * one of microseconds for that run. Which places, and when, is drawn from the seed; the run is not
  * repeated by it, as the machine has its say.
  *
- *   a thread is   outside (in a call that may take long) | inside (runs the model) | parked
+ *   a thread is   outside (computes, or sleeps until it is woken) | inside (in the model) | parked
  *
  * stress_freeze() returns when none is inside: those that come to a point park, those that come
  * back from a call park before they touch anything. A world that ends while it stands still stays
@@ -24,6 +24,10 @@ void stress_begin(uint64_t seed);
 /* On the controlling thread, while the world runs. False: a thread did not come to a point, and the
  * world goes on. */
 bool stress_freeze(void);
+/* Between the two: every thread computes or is asleep, and nothing is on its way to one that
+ * sleeps: nobody is in the middle of something, however little CPU the threads get. forever: all
+ * sleep without an end, but for one (the monitor), and the environment has nothing to do. */
+bool stress_quiet(bool *forever);
 void stress_thaw(void);
 /* The model's handler of signals, called only while its thread may go on. */
 void stress_sighandler(void *arg, void (*handler)(void *arg));
@@ -35,7 +39,8 @@ void stress_stats(struct stress_stats *s);
 
 /* For host.h. */
 void stress_point_(uint32_t site);
-void stress_out_(void);
+enum stress_out { ST_COMPUTES, ST_SLEEPS };
+void stress_out_(enum stress_out what);
 void stress_in_(void);
 
 #endif

@@ -125,6 +125,7 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 #define record_now()           host_now()
 #define work(kind)             ((void)(vm_now_ += vm_hot.work[W_##kind]))
 #define work_n(kind, n)        vm_work_n_(W_##kind, (uint64_t)(n))
+#define main_begins()          VM_DO_(vm_main_begins_())
 #define jolt(kind)             ((void)(vm_hot.noisy && (VM_DO_(vm_jolt_(NOISE_##kind)), 0)))
 #define procyield(n)           vm_procyield_(n)
 #define osyield()              VM_DO_(vm_osyield_())
@@ -140,6 +141,7 @@ struct hostm {
 
 int64_t vm_burst_(int64_t ns, bool cut);
 void vm_jolt_(enum cost_noise kind);
+void vm_main_begins_(void);
 void vm_osyield_(void);
 void vm_usleep_(uint32_t us);
 void vm_syscall_body_(int64_t ns, bool off_cpu);

@@ -114,6 +114,7 @@ struct vm_stats {
     uint64_t switches; /* between threads, on the machine that simulates: coroutine switches */
     uint64_t events;   /* taken off the event queue */
     uint64_t cpu_ps, spin_ps, wait_ps;
+    uint64_t main_ps, main_cpu_ps; /* when main.main began, and CPU time until then */
     uint64_t futex_sleeps, futex_wakes, signals;
     uint64_t nr_periods, nr_throttled,
         throttled_ps;     /* cpu.stat; throttled_ps adds up over CPUs as Linux does */

@@ -191,8 +191,9 @@ struct vm_world {
     struct vm_opts opts;
     struct rng seeds, noise, ties;
     uint32_t quantiles[NOISE_COUNT][NOISE_QUANTILES];
-    uint32_t jolted;   /* jolts that come once in a world and have come, a bit each */
-    uint64_t stall_in; /* computing time until the next interruption, ps */
+    uint32_t jolted;               /* jolts that come once in a world and have come, a bit each */
+    uint64_t stall_in;             /* computing time until the next interruption, ps */
+    uint64_t main_ps, main_cpu_ps; /* when main.main began, and CPU time until then */
     struct failure failure;
     uint64_t events, futex_sleeps, futex_wakes, signals;
     uint64_t dead_switches, dead_cpu_ps, dead_spin_ps, dead_wait_ps; /* of threads that ended */

@@ -247,6 +247,15 @@ static uint64_t cpu_time(const struct vm_thread *t)
     return t->cpu_ps + now - t->exec_start;
 }
 
+/* On its thread. */
+void vm_main_begins_(void)
+{
+    const struct vm_thread *t = vm_cur_();
+
+    vm_w_.main_ps = vm_hot.now;
+    vm_w_.main_cpu_ps = t->cpu_ps + vm_hot.now - t->exec_start;
+}
+
 static uint64_t wait_time(const struct vm_thread *t)
 {
     if (t->state != VM_WAITING && t->state != VM_THROTTLED)
@@ -278,6 +287,8 @@ void vm_stats(struct vm_stats *s)
         .cpu_ps = w->dead_cpu_ps,
         .spin_ps = w->dead_spin_ps,
         .wait_ps = w->dead_wait_ps,
+        .main_ps = w->main_ps,
+        .main_cpu_ps = w->main_cpu_ps,
         .futex_sleeps = w->futex_sleeps,
         .futex_wakes = w->futex_wakes,
         .signals = w->signals,

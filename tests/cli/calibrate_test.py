@@ -41,8 +41,8 @@ class Calibrate(unittest.TestCase):
             self.assertLessEqual(e["low_ps"], e["median_ps"], e)
             self.assertLessEqual(e["median_ps"], e["high_ps"], e)
             self.assertGreaterEqual(e["samples"], 4, e)
-            if 0 <= e["cpu_permille"] < 980 or (e["spread_permille"] > 500 and
-                                                e["median_ps"] > 1000):
+            if (0 <= e["cpu_permille"] < 980 or e["moved_permille"] > 100 or
+                    (e["spread_permille"] > 500 and e["median_ps"] > 1000)):
                 self.assertTrue(e["disturbed"], e)
         for name in ("load", "cas", "xchg"):
             self.assertIn((name, "hit"), entries)
@@ -60,9 +60,17 @@ class Calibrate(unittest.TestCase):
             for name, cost in port.items():
                 self.assertEqual(cost["hit"], max(1, entries[(name, "hit")]["median_ps"]))
                 self.assertFalse(entries[(name, "miss")]["disturbed"])
+        for name, noise in table["noise"].items():
+            self.assertIn(name, table["costs"])
+            self.assertEqual(len(noise["permille"]), 11)
+            self.assertEqual(noise["permille"], sorted(noise["permille"]))
+            self.assertEqual(noise["permille"][5], 1000)
+        for name in ("futex_wake", "wake_latency", "timer_slack"):
+            self.assertEqual(name in table["noise"], name in table["costs"])
         for e in said["entries"]:
             if e["disturbed"]:
                 self.assertNotIn(e["name"], table["costs"])
+                self.assertNotIn(e["name"], table["noise"])
         with open(os.path.join(self.folder, "hello.json"), "w", encoding="utf-8") as f:
             json.dump(HELLO, f)
         one = json.loads(self.run_it("run", "hello.json", "--costs", "x.json", "--json").stdout)

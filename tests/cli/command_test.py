@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -894,6 +895,20 @@ class Threads(Case):
             out, _ = p.communicate(timeout=60)
         self.assertEqual(p.returncode, 1)  # the file expects an end
         self.assertEqual(json.loads(out)["verdict"], "time limit")
+
+    def test_an_interrupt_ends_stress_with_what_it_did(self):
+        with open(self.path("loop.json"), "w", encoding="utf-8") as f:
+            json.dump({"name": "loop", "why": "t", "until": "100s", "main": [
+                {"loop": "forever", "do": [{"sleep": "1ms"}]}]}, f)
+        with subprocess.Popen([GMPSIM, "stress", "--for", "100s", self.path("loop.json"), "--json"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+            while len(os.listdir("/proc/%d/task" % p.pid)) < 3:  # the world has its threads
+                time.sleep(0.01)
+            p.send_signal(signal.SIGINT)
+            out, err = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, 0, err)
+        said = json.loads(out)
+        self.assertEqual((said["runs"], said["findings"]), (0, []))
 
     def test_what_is_about_virtual_time_is_refused(self):
         for option in (["--step"], ["--trace-ops"], ["--costs", "x"], ["--port", "arm64"],

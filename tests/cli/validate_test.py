@@ -26,6 +26,7 @@ PINGPONG = {"name": "ping", "why": "test", "procs": 1,
                      {"loop": ROUNDS, "do": [{"send": "a", "value": 1}, {"recv": "b"}]}]}
 BURSTS = {"name": "bursts", "why": "test", "procs": 1,
           "main": [{"loop": 200, "do": [{"cpu": "100us"}]}]}
+SHORT = {"name": "short", "why": "test", "main": [{"cpu": "1us"}]}
 STUCK = {"name": "stuck", "why": "test", "procs": 1, "objects": {"c": "chan"},
          "main": [{"recv": "c"}], "expect": {"end": "deadlock"}}
 QUOTA = {"name": "quota", "why": "test", "procs": 1, "host": {"cpus": 2, "quota": 0.5},
@@ -56,7 +57,7 @@ class Validate(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
-        for s in (PINGPONG, BURSTS, STUCK, QUOTA, RULES):
+        for s in (PINGPONG, BURSTS, SHORT, STUCK, QUOTA, RULES):
             with open(os.path.join(self.folder, s["name"] + ".json"), "w", encoding="utf-8") as f:
                 json.dump(s, f)
 
@@ -83,10 +84,8 @@ class Validate(unittest.TestCase):
         for metric in ("switches", "parks", "wakes"):
             self.assertGreaterEqual(of(metric), 2 * ROUNDS - 2, (source, metric))
             self.assertLessEqual(of(metric), 2 * ROUNDS + 4, (source, metric))
-        if source == "virtual":
-            self.assertGreater(of("makespan"), 0)
-        else:  # less what a program of nothing takes, which varies as much
-            self.assertGreaterEqual(of("makespan"), 0)
+        self.assertGreater(of("makespan"), 0)
+        self.assertGreater(of("cpu"), 0)
         self.assertGreater(of("wait_p50"), 0)
         self.assertLessEqual(of("wait_p50"), of("wait_p99"))
 
@@ -109,6 +108,13 @@ class Validate(unittest.TestCase):
         if errors:
             self.assertEqual(worst[0]["comparisons"], len(errors))
             self.assertAlmostEqual(worst[0]["worst_error"], max(errors), places=6)
+
+    def test_what_is_shorter_than_its_start_is_longer_than_nothing(self):
+        _, rows = self.numbers("short.json", "--procs", "1,2")
+        for procs in (1, 2):
+            for source in ("virtual", "threads"):
+                self.assertGreater(rows[("short.json", procs, source, "makespan")]["low"], 0)
+                self.assertGreater(rows[("short.json", procs, source, "cpu")]["low"], 0)
 
     def test_a_machine_that_is_not_quiet_gives_no_numbers(self):
         spin = "import time\nt = time.time()\nwhile time.time() - t < 100: pass"

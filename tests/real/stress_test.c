@@ -67,6 +67,39 @@ TEST_CASE(Stress, ALoopThatNobodyStopsIsFoundByItsCpuTime)
     scenario_free(s);
 }
 
+/* Nobody computes, and the monitor, which looks now and then, cannot help: a descriptor that never
+ * becomes ready, and a poller that waits for it without an end. */
+TEST_CASE(Stress, AWorldThatSleepsForEverIsFoundWithoutCpuTime)
+{
+    struct host_threads t = {.hang_ns = 100000000};
+    struct run_opts o;
+    struct scenario *s = load("{\"name\": \"l\", \"why\": \"w\", \"procs\": 2, \"until\": \"50s\","
+                              " \"objects\": {\"f\": {\"fd\": {\"every\": \"1ms\", \"count\": 1}}},"
+                              " \"main\": [{\"read\": \"f\"}, {\"read\": \"f\"}]}",
+                              &o, &t);
+    go(&o);
+    CHECK_EQ(r.result.end, END_FINDING);
+    CHECK(strstr(r.result.text, "all threads slept") != NULL);
+    CHECK_LT(r.result.cpu_ps, UINT64_C(100000000000));
+    run_free(&r);
+    scenario_free(s);
+}
+
+/* Invariants that hold only when everybody rests are looked at here too. */
+TEST_CASE(Stress, AnIdlePOnNoListIsFound)
+{
+    struct host_threads t = {.plant = 1 + (int)PLANT_lost_p};
+    struct run_opts o;
+    struct scenario *s = load("{\"name\": \"l\", \"why\": \"w\", \"procs\": 3, \"until\": \"50s\","
+                              " \"main\": [{\"loop\": \"forever\", \"do\": [{\"cpu\": \"5ms\"}]}]}",
+                              &o, &t);
+    go(&o);
+    CHECK_EQ(r.result.end, END_THROWN);
+    CHECK(strstr(r.result.text, "everybody rests") != NULL);
+    run_free(&r);
+    scenario_free(s);
+}
+
 static void to_oracle(void *arg, const struct event_rec *recs, size_t count)
 {
     oracle_feed(arg, recs, count);

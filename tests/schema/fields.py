@@ -161,6 +161,7 @@ metrics: of the trace, by name
 min: the smallest, ns
 minimal: no single choice can go
 mono_ns: the monotonic clock
+moved_permille: between the medians of two passes, one after the other
 ms: Ms, an object each
 n: how many
 name: of it
