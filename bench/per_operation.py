@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """What one operation of bench_real_switch takes beside the same one of real Go, at one P: locked
-instructions, calls, instructions, and bytes read and written. No clock is asked: the numbers are the
-same on every machine with these compilers.
+instructions, calls, instructions, and bytes read and written. No clock is asked: the numbers are
+the same on every machine with these compilers.
 
     bench/per_operation.py [--go GO]... [--ops N] [--where NAME] [BENCH_REAL_SWITCH] [CASE...]
 
-Each program runs under valgrind with N operations and with twice as many; the difference is that of
-N operations, without what starting takes. callgrind counts how often each instruction ran, objdump
-says which of them are locked or calls, lackey counts bytes. --where CASE lists where the locked ones
-are. Needs valgrind and objdump, and Go for its half.
+Each program runs under valgrind with N operations and with twice as many; the difference is that
+of N operations, without what starting takes. callgrind counts how often each instruction ran,
+objdump says which of them are locked or calls, lackey counts bytes. --where CASE lists where the
+locked ones are. Needs valgrind and objdump, and Go for its half.
 
 Go is told not to preempt by signals, which callgrind does not bear; at one P nothing here is
 preempted within a slice. What the threads burn in the steal storm is calibrated by time, so its
@@ -25,7 +25,7 @@ import tempfile
 
 CASES = ["pingpong", "gosched_2", "gosched_100", "spawn_exit", "fanout_1e4", "worker_pool",
          "mutex_handoff", "sleep_storm_1e4", "steal_storm"]
-ROUND = 20000  # programs make whole bursts of goroutines: a divisor of it at most
+ROUND = 20000  # whole bursts of goroutines in every program
 GO_EXTRA = 1.1  # bench.go does a tenth more to begin with
 COUNTS = ["locked", "calls", "instructions", "bytes"]
 TYPE = re.compile(r"I(\d+)|F(\d+)|V(\d+)")
@@ -137,7 +137,7 @@ def sources(options, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--go", action="append", help="a Go; default: the newest and 1.23")
-    parser.add_argument("--ops", type=int, default=2 * ROUND)
+    parser.add_argument("--ops", type=int, default=ROUND)
     parser.add_argument("--where", help="lists the locked instructions of this case")
     parser.add_argument("bench", nargs="?", default="build/release/bin/bench_real_switch")
     parser.add_argument("cases", nargs="*", metavar="CASE")

@@ -206,7 +206,7 @@ static inline enum chan_try send_buffer(struct hchan *c, int64_t ep)
     if (!buf_room(c))
         return CHAN_BLOCK;
     buf_put(c, ep);
-    unlock(&c->lock);
+    unlock_inline(&c->lock);
     return CHAN_DONE;
 }
 
@@ -244,7 +244,7 @@ static inline enum opres chansend(struct g *gp, struct hchan *c, int64_t ep)
     if (c == NULL)
         return gopark(gp, NULL, NULL, waitReasonChanSendNilChan);
     work(chan_op);
-    lock(&c->lock);
+    lock_inline(&c->lock);
     switch (send_locked(c, ep)) {
     case CHAN_DONE: return OP_DONE;
     case CHAN_CLOSED: return gopanic_text(gp, PANIC_send_closed);
@@ -310,7 +310,7 @@ static inline enum chan_try recv_buffer(struct hchan *c, int64_t *ep)
     if (a_own(&c->qcount) == 0)
         return CHAN_BLOCK;
     *ep = buf_get(c);
-    unlock(&c->lock);
+    unlock_inline(&c->lock);
     return CHAN_DONE;
 }
 
@@ -367,14 +367,14 @@ static OUTLINE enum opres recv_block(struct g *gp, struct hchan *c)
 
 /* chan.go chanrecv, block = true. The results go to the registers of the instruction; NULL: a
  * goroutine of the runtime, which wants none. */
-static enum opres chanrecv(struct g *gp, struct hchan *c, const struct insn *in)
+static inline enum opres chanrecv(struct g *gp, struct hchan *c, const struct insn *in)
 {
     if (c == NULL)
         return gopark(gp, NULL, NULL, waitReasonChanReceiveNilChan);
     work(chan_op);
     if (c->timer != NULL)
         timer_maybeRunChan(c->timer, c);
-    lock(&c->lock);
+    lock_inline(&c->lock);
     int64_t v = 0;
     enum chan_try t = recv_locked(c, &v);
     if (t == CHAN_BLOCK)

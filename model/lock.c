@@ -242,7 +242,7 @@ static COLD void lock_asked(struct m *mp, struct mutex *l)
 }
 
 /* lock2, unlock2. */
-static void lock(struct mutex *l)
+static inline void lock_inline(struct mutex *l)
 {
     struct m *mp = getm();
     if (mp->locks < 0)
@@ -254,7 +254,9 @@ static void lock(struct mutex *l)
         lock_asked(mp, l);
 }
 
-static void unlock(struct mutex *l)
+static void lock(struct mutex *l) { lock_inline(l); }
+
+static inline void unlock_inline(struct mutex *l)
 {
     struct m *mp = getm();
     lockrank_release(mp, l);
@@ -267,3 +269,5 @@ static void unlock(struct mutex *l)
         throw("unlock: lock count");
     repoison_guard(mp);
 }
+
+static void unlock(struct mutex *l) { unlock_inline(l); }

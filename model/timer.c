@@ -479,7 +479,7 @@ static void take_v2(struct timers *ts, struct timers *src)
 }
 
 /* time.go timer.maybeRunChan: a channel operation looks at c. No lock is held. */
-static void timer_maybeRunChan(struct timer *t, struct hchan *c)
+static OUTLINE void timer_maybeRunChan(struct timer *t, struct hchan *c)
 {
     (void)c;
     if ((a_load(&t->astate) & timerHeaped) != 0)
