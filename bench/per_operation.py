@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """What one operation of bench_real_switch takes beside the same one of real Go, at one P: locked
-instructions, calls, instructions, and bytes read and written. No clock is asked: the numbers are
-the same on every machine with these compilers.
+instructions, calls, instructions, and bytes read and written. No clock is asked; where a slice
+ends in the middle of a burst of goroutines the numbers vary all the same.
 
-    bench/per_operation.py [--go GO]... [--ops N] [--where NAME] [BENCH_REAL_SWITCH] [CASE...]
+    bench/per_operation.py [--go GO]... [--ops N] [--where CASE] [BENCH_REAL_SWITCH] [CASE...]
 
 Each program runs under valgrind with N operations and with twice as many; the difference is that
 of N operations, without what starting takes. callgrind counts how often each instruction ran,
 objdump says which of them are locked or calls, lackey counts bytes. --where CASE lists where the
 locked ones are. Needs valgrind and objdump, and Go for its half.
 
-Go is told not to preempt by signals, which callgrind does not bear; at one P nothing here is
-preempted within a slice. What the threads burn in the steal storm is calibrated by time, so its
-instructions say nothing."""
+Go is told not to preempt by signals, which callgrind does not bear. What the threads burn in the
+steal storm is calibrated by time, so its instructions say nothing."""
 import argparse
 import collections
 import os
