@@ -4,7 +4,8 @@
  * one and on two Ps, records off. Every repetition runs the threads and each Go, one after the
  * other; medians. bench/go/run.sh -build says which Gos there are: the newest and 1.23, or those
  * that GO names (with colons between). Ends with status 1 if a case is slower than a Go, or if not
- * half of the cases are 1.2 times as fast. Arguments: names that begin so; -reps N.
+ * half of the cases are 1.2 times as fast. Arguments: names that begin so; -reps N. With -ops N the
+ * threads run alone, so many operations once, on one P: for bench/per_operation.py.
  *
  * libs: gmpsim_build gmpsim_host_real
  */
@@ -17,13 +18,15 @@
 enum { REPS_DEFAULT = 5, GOS_MAX = 4, LINE = 600 };
 static const double fast_enough = 1.2;
 
+/* Each is so long that the start of a world, up to a ms, is nothing: Go's have started before they
+ * are measured. */
 static const struct program_case programs[] = {
     {"pingpong", 0, 300000, 1, pingpong},
     {"gosched_2", 0, 600000, 2, gosched},
     {"gosched_100", 0, 600000, 100, gosched},
     {"spawn_exit", 0, 200000, 0, spawn_exit},
     {"fanout_1e4", 0, 200000, 10000, fanout},
-    {"worker_pool", 0, 400000, 8, worker_pool},
+    {"worker_pool", 0, 2000000, 8, worker_pool},
     {"mutex_handoff", 0, 200000, 2, mutex_handoff},
     {"sleep_storm_1e4", 0, 50000, 10000, sleep_storm},
     {"steal_storm", 0, 200000, 200, steal_storm},
@@ -121,7 +124,7 @@ static bool wanted(const char *name, int argc, char **argv)
 {
     bool any = false;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "-reps") == 0) {
+        if (argv[i][0] == '-') {
             i++;
             continue;
         }
@@ -132,12 +135,31 @@ static bool wanted(const char *name, int argc, char **argv)
     return !any;
 }
 
-static int reps_of(int argc, char **argv)
+/* The number behind an option; 0: it is not there. */
+static int number_of(const char *option, int argc, char **argv)
 {
     for (int i = 1; i + 1 < argc; i++)
-        if (strcmp(argv[i], "-reps") == 0 && atoi(argv[i + 1]) > 0)
-            return atoi(argv[i + 1]) < BENCH_REPS_MAX ? atoi(argv[i + 1]) : BENCH_REPS_MAX;
-    return REPS_DEFAULT;
+        if (strcmp(argv[i], option) == 0 && atoi(argv[i + 1]) > 0)
+            return atoi(argv[i + 1]);
+    return 0;
+}
+
+static int reps_of(int argc, char **argv)
+{
+    int n = number_of("-reps", argc, argv);
+    if (n == 0)
+        return REPS_DEFAULT;
+    return n < BENCH_REPS_MAX ? n : BENCH_REPS_MAX;
+}
+
+static void run_alone(int64_t ops, int argc, char **argv)
+{
+    for (int i = 0; i < PROGRAMS; i++) {
+        struct program_case c = programs[i];
+        c.ops = ops;
+        if (wanted(c.name, argc, argv))
+            printf("%s %.1f\n", c.name, run_threads(&c, programs_make(&c), 1));
+    }
 }
 
 static int judge(struct verdict *v)
@@ -155,7 +177,9 @@ int main(int argc, char **argv)
     static struct verdict v;
     static struct go gos[GOS_MAX];
     char folder[] = "/tmp/gmpsim-bench-XXXXXX", clean[80];
-    int reps = reps_of(argc, argv);
+    int reps = reps_of(argc, argv), ops = number_of("-ops", argc, argv);
+    if (ops > 0)
+        return run_alone(ops, argc, argv), 0;
     if (mkdtemp(folder) == NULL)
         programs_stop("bench", "no folder");
     int ngos = find_gos(gos, folder);

@@ -2,7 +2,7 @@
 /*
  * Raw records: what emitting one costs, and what somebody who listens to all of them costs a run
  * that does nothing but switch goroutines. "Streamed" is a sink that copies every record away, as
- * the store's does.
+ * the store's does. On threads the CPU time of who merges the records of all is in it.
  *
  * libs: gmpsim_run
  */
@@ -41,6 +41,8 @@ static void copy_away(void *arg, const struct event_rec *recs, size_t count)
 
 struct hearer {
     event_sink_fn *sink;
+    const struct host *host;
+    const char *program;
 };
 
 static void emit_records(void *arg)
@@ -64,45 +66,61 @@ static void emit_records(void *arg)
     arena_release(&arena);
 }
 
+static const char *const ping_pong =
+    "{\"name\": \"s\", \"why\": \"s\", \"procs\": 1, \"objects\": {\"c\": \"chan\"},"
+    " \"main\": [{\"go\": [{\"loop\": 500000, \"do\": [{\"recv\": \"c\"}]}]},"
+    " {\"loop\": 500000, \"do\": [{\"send\": \"c\", \"value\": 1}]}]}";
+
 static const char *const switches =
     "{\"name\": \"s\", \"why\": \"s\", \"procs\": 1, \"objects\": {\"wg\": \"waitgroup\"},"
     " \"main\": [{\"add\": \"wg\", \"n\": 100}, {\"go\": [{\"loop\": 20000, \"do\":"
     " [{\"gosched\": true}]}, {\"done\": \"wg\"}], \"count\": 100}, {\"wait\": \"wg\"}]}";
 
-static void run_switches(void *arg)
+/* Per switch. */
+static void run_program(void *arg)
 {
     const struct hearer *l = arg;
     struct failure f = {0};
     struct run_opts o;
-    struct scenario *s = scenario_load(&f, "s", switches, strlen(switches));
+    struct scenario *s = scenario_load(&f, "s", l->program, strlen(l->program));
     if (s == NULL || !run_opts_of(&f, s, 0, &o))
         die(f.text);
     struct host_opts ho = {.world = {.profile = &o.profile, .program = o.program, .procs = o.procs},
                            .seed = 1,
                            .sink = l->sink};
     seen = 0;
-    if (!world_open(&host_virt, &f, &ho))
+    if (!world_open(l->host, &f, &ho))
         die(f.text);
     bench_begin();
-    host_virt.run(UINT64_MAX / 2);
+    l->host->run(UINT64_MAX / 2);
     uint64_t counters[COUNTER_COUNT];
-    core_virt.counters(counters);
+    l->host->core->counters(counters);
     bench_end(counters[COUNTER_switches]);
-    host_virt.close();
+    l->host->close();
     scenario_free(s);
+}
+
+static void table(const char *title, void (*run)(void *), const struct host *host,
+                  const char *program, int reps)
+{
+    static const char *const names[] = {"records off", "... to a sink that counts", "... streamed"};
+    struct hearer hearers[] = {
+        {NULL, host, program}, {count_only, host, program}, {copy_away, host, program}};
+    struct bench_case cases[3];
+    for (int i = 0; i < 3; i++)
+        cases[i] = (struct bench_case){names[i], run, &hearers[i]};
+    bench_table(title, cases, 3, reps);
 }
 
 int main(int argc, char **argv)
 {
-    static const struct hearer hows[] = {{NULL}, {count_only}, {copy_away}};
-    static const char *const names[] = {"records off", "... to a sink that counts", "... streamed"};
-    struct bench_case emits[3], runs[3];
-    for (int i = 0; i < 3; i++) {
-        emits[i] = (struct bench_case){names[i], emit_records, (void *)&hows[i]};
-        runs[i] = (struct bench_case){names[i], run_switches, (void *)&hows[i]};
-    }
-    bench_table("one record", emits, 3, bench_reps(argc, argv, REPS));
-    bench_table("one switch of 100 goroutines that yield, procs=1", runs, 3,
-                bench_reps(argc, argv, REPS));
+    int reps = bench_reps(argc, argv, REPS);
+    table("one record", emit_records, NULL, NULL, reps);
+    table("one switch of 100 goroutines that yield, procs=1", run_program, &host_virt, switches,
+          reps);
+    table("... on threads", run_program, &host_real, switches, reps);
+    table("one switch of a sender and a receiver, procs=1", run_program, &host_virt, ping_pong,
+          reps);
+    table("... on threads", run_program, &host_real, ping_pong, reps);
     return 0;
 }

@@ -201,42 +201,56 @@ static bool chan_full(struct hchan *c)
 
 /* The part of chansend that needs no parking, with the lock held; drops it when it is done. */
 enum chan_try { CHAN_DONE, CHAN_CLOSED, CHAN_BLOCK };
-static enum chan_try send_locked(struct hchan *c, int64_t ep)
+static inline enum chan_try send_buffer(struct hchan *c, int64_t ep)
+{
+    if (!buf_room(c))
+        return CHAN_BLOCK;
+    buf_put(c, ep);
+    unlock_inline(&c->lock);
+    return CHAN_DONE;
+}
+
+/* Somebody is on recvq; of a select that another channel has woken, maybe. */
+static OUTLINE enum chan_try send_waiting(struct hchan *c, int64_t ep)
+{
+    struct sudog *s = waitq_dequeue(&c->recvq);
+    if (s == NULL)
+        return send_buffer(c, ep);
+    send_direct(s, ep);
+    unlock(&c->lock);
+    wake_peer(s);
+    return CHAN_DONE;
+}
+
+static inline enum chan_try send_locked(struct hchan *c, int64_t ep)
 {
     if (a_own(&c->closed) != 0) {
         unlock(&c->lock);
         return CHAN_CLOSED;
     }
-    struct sudog *s = waitq_dequeue(&c->recvq);
-    if (s != NULL) {
-        send_direct(s, ep);
-        unlock(&c->lock);
-        wake_peer(s);
-        return CHAN_DONE;
-    }
-    if (buf_room(c)) {
-        buf_put(c, ep);
-        unlock(&c->lock);
-        return CHAN_DONE;
-    }
-    return CHAN_BLOCK;
+    return a_own(&c->recvq.first) != NULL ? send_waiting(c, ep) : send_buffer(c, ep);
+}
+
+static OUTLINE enum opres send_block(struct g *gp, struct hchan *c, int64_t ep)
+{
+    struct sudog *s = chan_sudog(gp, c, ep);
+    waitq_enqueue(&c->sendq, s);
+    return chan_park(gp, c, STEP_chansend, waitReasonChanSend);
 }
 
 /* chan.go chansend, block = true. */
-static enum opres chansend(struct g *gp, struct hchan *c, int64_t ep)
+static inline enum opres chansend(struct g *gp, struct hchan *c, int64_t ep)
 {
     if (c == NULL)
         return gopark(gp, NULL, NULL, waitReasonChanSendNilChan);
     work(chan_op);
-    lock(&c->lock);
+    lock_inline(&c->lock);
     switch (send_locked(c, ep)) {
     case CHAN_DONE: return OP_DONE;
     case CHAN_CLOSED: return gopanic_text(gp, PANIC_send_closed);
-    case CHAN_BLOCK: break;
+    case CHAN_BLOCK: return send_block(gp, c, ep);
     }
-    struct sudog *s = chan_sudog(gp, c, ep);
-    waitq_enqueue(&c->sendq, s);
-    return chan_park(gp, c, STEP_chansend, waitReasonChanSend);
+    return OP_DONE;
 }
 
 static enum opres step_chansend(struct g *gp)
@@ -291,69 +305,83 @@ static bool chan_empty(struct hchan *c)
     return a_load(&c->qcount) == 0;
 }
 
-/* The part of chanrecv that needs no parking, with the lock held; drops it unless it returns
- * CHAN_BLOCK. */
-static enum chan_try recv_locked(struct hchan *c, int64_t *ep)
+static inline enum chan_try recv_buffer(struct hchan *c, int64_t *ep)
 {
-    *ep = 0;
+    if (a_own(&c->qcount) == 0)
+        return CHAN_BLOCK;
+    *ep = buf_get(c);
+    unlock_inline(&c->lock);
+    return CHAN_DONE;
+}
+
+/* Somebody is on sendq; of a select that another channel has woken, maybe. */
+static OUTLINE enum chan_try recv_waiting(struct hchan *c, int64_t *ep)
+{
+    struct sudog *s = waitq_dequeue(&c->sendq);
+    if (s == NULL)
+        return recv_buffer(c, ep);
+    *ep = recv_direct(c, s);
+    unlock(&c->lock);
+    wake_peer(s);
+    return CHAN_DONE;
+}
+
+/* The part of chanrecv that needs no parking, with the lock held; drops it unless it returns
+ * CHAN_BLOCK. *ep is 0 before, and stays so where nothing is received. */
+static inline enum chan_try recv_locked(struct hchan *c, int64_t *ep)
+{
     if (a_own(&c->closed) != 0) {
         if (a_own(&c->qcount) == 0) {
             raceacquire(&c->closed);
             unlock(&c->lock);
             return CHAN_CLOSED;
         }
-    } else {
-        struct sudog *s = waitq_dequeue(&c->sendq);
-        if (s != NULL) {
-            *ep = recv_direct(c, s);
-            unlock(&c->lock);
-            wake_peer(s);
-            return CHAN_DONE;
-        }
+    } else if (a_own(&c->sendq.first) != NULL) {
+        return recv_waiting(c, ep);
     }
-    if (a_own(&c->qcount) > 0) {
-        *ep = buf_get(c);
-        unlock(&c->lock);
-        return CHAN_DONE;
-    }
-    return CHAN_BLOCK;
+    return recv_buffer(c, ep);
 }
 
 /* The result of a RECV, or of a select with one case: the compiler makes a plain receive of it. */
-static inline void recv_result(struct g *gp, int64_t v, bool ok)
+static inline void recv_result(struct g *gp, const struct insn *in, int64_t v, bool ok)
 {
-    if (gp->func < 0)
-        return; /* a goroutine of the runtime */
-    const struct insn *in = cur_insn(gp);
+    int64_t *R = regs(gp);
     if (in->op == OP_SELECT) {
         set_reg(gp, rt->prog->cases[rt->prog->selects[in->d].first].reg, v);
-        set_reg(gp, in->a, 0);
-    } else {
-        set_reg(gp, in->a, v);
+        v = 0;
     }
-    set_reg(gp, in->b, ok);
+    if (in->a != NOREG)
+        R[in->a] = v;
+    if (in->b != NOREG)
+        R[in->b] = ok;
 }
 
-/* chan.go chanrecv, block = true. The results go to the registers of the RECV instruction. */
-static enum opres chanrecv(struct g *gp, struct hchan *c)
+static OUTLINE enum opres recv_block(struct g *gp, struct hchan *c)
+{
+    struct sudog *s = chan_sudog(gp, c, 0);
+    waitq_enqueue(&c->recvq, s);
+    if (c->timer != NULL)
+        blockTimerChan(c);
+    return chan_park(gp, c, STEP_chanrecv, waitReasonChanReceive);
+}
+
+/* chan.go chanrecv, block = true. The results go to the registers of the instruction; NULL: a
+ * goroutine of the runtime, which wants none. */
+static inline enum opres chanrecv(struct g *gp, struct hchan *c, const struct insn *in)
 {
     if (c == NULL)
         return gopark(gp, NULL, NULL, waitReasonChanReceiveNilChan);
     work(chan_op);
     if (c->timer != NULL)
         timer_maybeRunChan(c->timer, c);
-    lock(&c->lock);
-    int64_t v;
+    lock_inline(&c->lock);
+    int64_t v = 0;
     enum chan_try t = recv_locked(c, &v);
-    if (t != CHAN_BLOCK) {
-        recv_result(gp, v, t == CHAN_DONE);
-        return OP_DONE;
-    }
-    struct sudog *s = chan_sudog(gp, c, 0);
-    waitq_enqueue(&c->recvq, s);
-    if (c->timer != NULL)
-        blockTimerChan(c);
-    return chan_park(gp, c, STEP_chanrecv, waitReasonChanReceive);
+    if (t == CHAN_BLOCK)
+        return recv_block(gp, c);
+    if (in != NULL)
+        recv_result(gp, in, v, t == CHAN_DONE);
+    return OP_DONE;
 }
 
 static enum opres step_chanrecv(struct g *gp)
@@ -364,7 +392,8 @@ static enum opres step_chanrecv(struct g *gp)
         unblockTimerChan(c);
     gp->waiting = NULL;
     gp->param = NULL;
-    recv_result(gp, s->val, s->success);
+    if (gp->func >= 0)
+        recv_result(gp, cur_insn(gp), s->val, s->success);
     releaseSudog(s);
     return OP_DONE;
 }

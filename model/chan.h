@@ -17,11 +17,11 @@ static bool buf_room(struct hchan *c);
 static void wake_peer(struct sudog *s);
 static void send_direct(struct sudog *s, int64_t v);
 static int64_t recv_direct(struct hchan *c, struct sudog *s);
-static enum opres chansend(struct g *gp, struct hchan *c, int64_t ep);
+static inline enum opres chansend(struct g *gp, struct hchan *c, int64_t ep);
 static bool chansend_nb(struct hchan *c, int64_t ep, bool *closed); /* closed: the send panics */
 /* Non-blocking send, on g0 or on a G; true: sent. */
 static bool selectnbsend(struct hchan *c, int64_t ep);
-static enum opres chanrecv(struct g *gp, struct hchan *c);
+static inline enum opres chanrecv(struct g *gp, struct hchan *c, const struct insn *in);
 static bool chanrecv_nb(struct hchan *c, int64_t *ep, bool *received);
 static void closechan_open(struct hchan *c); /* known to be open and not nil */
 static enum opres closechan(struct g *gp, struct hchan *c);

@@ -275,7 +275,10 @@ static enum opres op_send(struct g *gp, const struct insn *in)
 {
     return chansend(gp, CHAN(in), regs(gp)[in->a]);
 }
-static enum opres op_recv(struct g *gp, const struct insn *in) { return chanrecv(gp, CHAN(in)); }
+static enum opres op_recv(struct g *gp, const struct insn *in)
+{
+    return chanrecv(gp, CHAN(in), in);
+}
 static enum opres op_close(struct g *gp, const struct insn *in) { return closechan(gp, CHAN(in)); }
 
 static enum opres op_len(struct g *gp, const struct insn *in)
@@ -738,13 +741,15 @@ static inline const struct insn *run_plain(struct m *mp, struct g *gp, const str
         /* clang-format on */
         const struct insn *to = prog_code + in->d; /* a jump that is taken */
         gp->pc = (uint32_t)in->d;
-        if (to <= in && !called) {
-            work_n(op, ops);
-            ops = 0;
-            if (back_edge(mp, gp) == OP_MCALL)
-                return NULL;
+        if (to <= in) {
+            if (!called) {
+                work_n(op, ops);
+                ops = 0;
+                if (back_edge(mp, gp) == OP_MCALL)
+                    return NULL;
+            }
+            called = false;
         }
-        called &= to > in;
         in = to;
     }
 #undef U
@@ -776,7 +781,7 @@ static inline void interp(struct m *mp, struct g *gp)
     } while (gp->nkont == 0);
 }
 
-static void gogo(struct m *mp)
+static inline void gogo(struct m *mp)
 {
     struct g *gp = a_own(&mp->curg);
     work(gogo);

@@ -7,5 +7,5 @@
 static enum opres cgocallback_done(struct g *gp);
 /* An instruction that is neither a jump nor arithmetic nor a call. */
 static enum opres interp_do(struct g *gp, const struct insn *in);
-static void gogo(struct m *mp); /* runs m.curg until it needs g0 */
+static inline void gogo(struct m *mp); /* runs m.curg until it needs g0 */
 #endif

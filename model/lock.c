@@ -24,7 +24,9 @@ enum {
     HEAD_SHIFT = 10
 };
 
-static int32_t lock_weight(void) { return prof->mlocks16 ? 16 : 1; }
+static int32_t lock_weight;
+
+static void lock_world_init(void) { lock_weight = prof->mlocks16 ? 16 : 1; }
 
 static COLD void lock_tristate_slow(struct mutex *l, uint32_t wait)
 {
@@ -224,21 +226,37 @@ static inline void unlock_spinbit(struct mutex *l)
         unlock_spinbit_wake(l);
 }
 
-/* lock2, unlock2. */
-static void lock(struct mutex *l)
+static inline void lock_word(struct mutex *l)
 {
-    struct m *mp = getm();
-    if (mp->locks < 0)
-        throw("lock: lock count");
-    mp->locks += lock_weight();
-    lockrank_acquire(mp, l);
     if (prof->spinbit)
         lock_spinbit(l);
     else
         lock_tristate(l);
 }
 
-static void unlock(struct mutex *l)
+/* What is rare is also the last thing that lock does: then it has nothing to keep. */
+static COLD void lock_asked(struct m *mp, struct mutex *l)
+{
+    lockrank_ask(mp, l);
+    lock_word(l);
+}
+
+/* lock2, unlock2. */
+static inline void lock_inline(struct mutex *l)
+{
+    struct m *mp = getm();
+    if (mp->locks < 0)
+        throw("lock: lock count");
+    mp->locks += lock_weight;
+    if (lockrank_acquire(mp, l))
+        lock_word(l);
+    else
+        lock_asked(mp, l);
+}
+
+static void lock(struct mutex *l) { lock_inline(l); }
+
+static inline void unlock_inline(struct mutex *l)
 {
     struct m *mp = getm();
     lockrank_release(mp, l);
@@ -246,8 +264,10 @@ static void unlock(struct mutex *l)
         unlock_spinbit(l);
     else
         unlock_tristate(l);
-    mp->locks -= lock_weight();
+    mp->locks -= lock_weight;
     if (mp->locks < 0)
         throw("unlock: lock count");
     repoison_guard(mp);
 }
+
+static void unlock(struct mutex *l) { unlock_inline(l); }

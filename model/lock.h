@@ -4,6 +4,10 @@
 #define MODEL_LOCK_H
 #include "runtime2.h"
 
+static void lock_world_init(void); /* after the profile is set: what a lock adds to m.locks */
 static void lock(struct mutex *l);
 static void unlock(struct mutex *l);
+/* The same without a call: for what does little else. */
+static inline void lock_inline(struct mutex *l);
+static inline void unlock_inline(struct mutex *l);
 #endif

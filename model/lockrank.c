@@ -70,14 +70,17 @@ static COLD void lockrank_ask(struct m *mp, const struct mutex *l)
         throw("lock ordering problem");
     mp->again[rank]++;
     mp->nagain++;
+    mp->held |= l->rank_bit;
 }
 
-/* lockrank_on.go acquireLockRank. */
-static inline void lockrank_acquire(struct m *mp, const struct mutex *l)
+/* lockrank_on.go acquireLockRank. False: lockrank_ask has to look closer. */
+static inline bool lockrank_acquire(struct m *mp, const struct mutex *l)
 {
-    if (__builtin_expect((mp->held & l->ask) != 0, 0))
-        lockrank_ask(mp, l);
-    mp->held |= l->rank_bit;
+    uint64_t held = mp->held;
+    if (__builtin_expect((held & l->ask) != 0, 0))
+        return false;
+    mp->held = held | l->rank_bit;
+    return true;
 }
 
 /* lockrank_on.go lockRelease. */

@@ -5,6 +5,7 @@
 #include "runtime2.h"
 
 static void lockInit(struct mutex *l, enum lockrank rank);
-static inline void lockrank_acquire(struct m *mp, const struct mutex *l);
+static inline bool lockrank_acquire(struct m *mp, const struct mutex *l);
+static COLD void lockrank_ask(struct m *mp, const struct mutex *l);
 static inline void lockrank_release(struct m *mp, const struct mutex *l);
 #endif

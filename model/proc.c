@@ -178,7 +178,8 @@ static inline enum look local_look(struct m *mp, struct p *pp, bool whole, struc
 {
     if (stop_or_safepoint(pp))
         return LOOK_AGAIN;
-    *tc = timers_check(pp, 0);
+    tc->now = 0;
+    timers_check(pp, tc);
     if (whole && system_look(mp, pp, &tc->now, f))
         return LOOK_FOUND;
     if (rt->fin != NULL && (prof->checks_in_findrunnable || !whole))
@@ -321,7 +322,8 @@ static enum look give_up_p(struct m *mp, struct p *pp, int64_t *now, struct foun
 }
 
 /* Steps 14 to 17. LOOK_AGAIN: the M has a P again. */
-static enum look idle(struct m *mp, struct p *pp, int64_t now, int64_t pollUntil, struct found *f)
+static OUTLINE enum look idle(struct m *mp, struct p *pp, int64_t now, int64_t pollUntil,
+                              struct found *f)
 {
     struct p **allp = rt->allp;
     int32_t n = a_load_rlx(&rt->gomaxprocs);
@@ -346,7 +348,8 @@ static enum look idle(struct m *mp, struct p *pp, int64_t now, int64_t pollUntil
 }
 
 /* Steps 8 to 11: beyond the own P, still holding it. */
-static enum look far_look(struct m *mp, struct p *pp, struct timer_check *tc, struct found *f)
+static OUTLINE enum look far_look(struct m *mp, struct p *pp, struct timer_check *tc,
+                                  struct found *f)
 {
     f->gp = globrunq_look(pp);
     if (f->gp == NULL)

@@ -82,6 +82,8 @@ typedef maskword semaword; /* a semaphore is its counter; waiters are found by i
 
 /* What is rare: out of the way of what is not, which then needs fewer registers. */
 #define COLD __attribute__((noinline, cold))
+/* What comes last where something shorter would often have been enough: the same, but not rare. */
+#define OUTLINE __attribute__((noinline))
 
 /* ---- queues of Gs by schedlink ---- */
 struct gQueue { /* FIFO */

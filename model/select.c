@@ -319,7 +319,7 @@ static enum opres op_select(struct g *gp, const struct insn *in)
     const struct select_case *k = &rt->prog->cases[t->first];
     struct hchan *c = case_chan(gp, k);
     if (!k->send)
-        return chanrecv(gp, c);
+        return chanrecv(gp, c, in);
     int64_t v = regs(gp)[k->reg];
     (void)select_result(gp, 0, false);
     return chansend(gp, c, v);

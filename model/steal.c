@@ -50,7 +50,8 @@ static void randomEnum_next(struct randomEnum *e)
 /* Pass 4's look at p2's timers: they ready their Gs on the thief's P. */
 static void steal_timers(struct p *pp, struct p *p2, struct steal_result *r, bool *ran)
 {
-    struct timer_check c = timers_check(p2, r->now);
+    struct timer_check c = {.now = r->now};
+    timers_check(p2, &c);
     r->now = c.now;
     if (c.pollUntil != 0 && (r->pollUntil == 0 || c.pollUntil < r->pollUntil))
         r->pollUntil = c.pollUntil;

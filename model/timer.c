@@ -420,35 +420,38 @@ static bool many_zombies(struct timers *ts)
     return zombies > (int32_t)(a_load(&ts->len) / 4);
 }
 
-/* time.go timers.check. */
-static inline struct timer_check check_v2(struct timers *ts, int64_t now)
+/* The part of timers.check that has something to do. */
+static void run_due_v2(struct timers *ts, struct timer_check *c)
 {
-    struct timer_check r = {.now = now};
-    int64_t next = wakeTime_v2(ts);
-    if (next == 0)
-        return r;
-    if (now == 0)
-        r.now = now = nanotime();
-    if (now < next && !many_zombies(ts)) {
-        r.pollUntil = next;
-        return r;
-    }
     timers_lock(ts);
     if (ts->n > 0) {
-        adjust(ts, now, /*force*/ false);
+        adjust(ts, c->now, /*force*/ false);
         while (ts->n > 0) {
-            int64_t tw = run_v2(ts, now);
+            int64_t tw = run_v2(ts, c->now);
             if (tw != 0) {
-                r.pollUntil = tw > 0 ? tw : 0;
+                c->pollUntil = tw > 0 ? tw : 0;
                 break;
             }
-            r.ran = true;
+            c->ran = true;
         }
         if (many_zombies(ts))
-            adjust(ts, now, /*force*/ true);
+            adjust(ts, c->now, /*force*/ true);
     }
     timers_unlock(ts);
-    return r;
+}
+
+/* time.go timers.check. */
+static inline void check_v2(struct timers *ts, struct timer_check *c)
+{
+    int64_t next = wakeTime_v2(ts);
+    if (next == 0)
+        return;
+    if (c->now == 0)
+        c->now = nanotime();
+    if (c->now < next && !many_zombies(ts))
+        c->pollUntil = next;
+    else
+        run_due_v2(ts, c);
 }
 
 /* time.go timers.take. The world is stopped: no locks. As in Go, astate keeps its old value: a
@@ -476,7 +479,7 @@ static void take_v2(struct timers *ts, struct timers *src)
 }
 
 /* time.go timer.maybeRunChan: a channel operation looks at c. No lock is held. */
-static void timer_maybeRunChan(struct timer *t, struct hchan *c)
+static OUTLINE void timer_maybeRunChan(struct timer *t, struct hchan *c)
 {
     (void)c;
     if ((a_load(&t->astate) & timerHeaped) != 0)
@@ -539,13 +542,14 @@ static void timer_init(struct timer *t, timer_fn f, void *arg)
         lockInit(&t->mu, lockRankTimer);
 }
 
-static inline struct timer_check timers_check(struct p *pp, int64_t now)
+static inline void timers_check(struct p *pp, struct timer_check *c)
 {
+    c->pollUntil = 0;
+    c->ran = false;
     if (prof->timers_v2)
-        return check_v2(&pp->timers, now);
-    if (prof->per_p_timers)
-        return checkTimers(pp, now);
-    return (struct timer_check){.now = now};
+        check_v2(&pp->timers, c);
+    else if (prof->per_p_timers)
+        checkTimers(pp, c);
 }
 
 static int64_t timers_wakeTime(struct p *pp)

@@ -88,6 +88,8 @@ struct timersBucket {
     struct note waitnote;
 };
 
+/* Filled in where it is read: returned, it is copied by wide loads, which wait until the narrow
+ * stores just before them are in the cache, 6 ns in each switch. */
 struct timer_check {
     int64_t now, pollUntil;
     bool ran;
@@ -100,8 +102,8 @@ struct hchan;
 /* ---- for the scheduler (proc.c, sysmon.c, stw.c) ---- */
 static void timers_world_init(void); /* once, after the profile is set and before the first P */
 static void timers_init(struct timers *ts); /* p.init, for a new struct p */
-/* timers.check, checkTimers <=1.22; nothing in 1.13. now may be 0 (= ask the clock if needed). */
-static inline struct timer_check timers_check(struct p *pp, int64_t now);
+/* timers.check, checkTimers <=1.22; nothing in 1.13. c->now: 0 asks the clock if needed. */
+static inline void timers_check(struct p *pp, struct timer_check *c);
 static int64_t timers_wakeTime(struct p *pp); /* 0: none */
 static uint32_t timers_len(struct p *pp);     /* racy */
 /* pidleput: clears the bit when the heap is empty (1.16+). */
@@ -174,7 +176,7 @@ static void addtimer(struct timer *t);
 static bool modtimer_unpinned(struct timer *t, int64_t when);
 static void moveTimers_v1(struct timers *dst, struct timers *src);
 static int64_t nobarrierWakeTime(struct timers *ts);
-static struct timer_check checkTimers(struct p *pp, int64_t now);
+static void checkTimers(struct p *pp, struct timer_check *c);
 static int64_t sleepUntil_v1(struct timers *ts);
 
 #endif

@@ -649,30 +649,28 @@ static bool check_early_out(struct timers *ts, struct timer_check *r)
 }
 
 /* proc.go checkTimers. */
-static struct timer_check checkTimers(struct p *pp, int64_t now)
+static void checkTimers(struct p *pp, struct timer_check *c)
 {
     struct timers *ts = &pp->timers;
-    struct timer_check r = {.now = now};
-    if (check_early_out(ts, &r))
-        return r;
+    if (check_early_out(ts, c))
+        return;
     lock(&ts->mu);
     if (ts->n > 0) {
-        adjusttimers(ts, r.now);
-        if (r.now == 0)
-            r.now = nanotime(); /* 1.14, 1.15 came here without looking at the clock */
+        adjusttimers(ts, c->now);
+        if (c->now == 0)
+            c->now = nanotime(); /* 1.14, 1.15 came here without looking at the clock */
         while (ts->n > 0) {
-            int64_t tw = runtimer(ts, r.now);
+            int64_t tw = runtimer(ts, c->now);
             if (tw != 0) {
-                r.pollUntil = tw > 0 ? tw : 0;
+                c->pollUntil = tw > 0 ? tw : 0;
                 break;
             }
-            r.ran = true;
+            c->ran = true;
         }
     }
     if (own_and_littered(ts, ts->n))
         clearDeletedTimers(ts);
     unlock(&ts->mu);
-    return r;
 }
 
 /* 1.14, 1.15: modified timers are not summarised, so the heap is read under its lock. */

@@ -247,7 +247,7 @@ static enum opres sleeper_turn(struct g *gp, struct trace_sleeper *s, enum step 
     }
     (void)timer_reset(&s->timer, time_when(s->period_ns), 0);
     push_step(gp, then);
-    return chanrecv(gp, s->wakeup);
+    return chanrecv(gp, s->wakeup, NULL);
 }
 
 static enum opres step_traceAdvancer(struct g *gp)
@@ -440,7 +440,7 @@ static enum opres step_traceBarrier(struct g *gp)
 static enum opres step_traceStopCPU(struct g *gp)
 {
     sleeper_wake(&rt->trace.cpu);
-    return chanrecv(gp, rt->trace.cpu.done);
+    return chanrecv(gp, rt->trace.cpu.done, NULL);
 }
 
 /* Until the reader has the whole generation. */
@@ -467,7 +467,7 @@ static enum opres step_traceStopAdvancer(struct g *gp)
 {
     sleeper_wake(&rt->trace.advancer);
     push_step(gp, STEP_traceOver);
-    return chanrecv(gp, rt->trace.advancer.done);
+    return chanrecv(gp, rt->trace.advancer.done, NULL);
 }
 
 static enum opres step_traceOver(struct g *gp)

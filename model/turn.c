@@ -244,7 +244,7 @@ static struct g *turn_dequeue(struct p *pp, struct g *gp)
 /* Timers and the network, when time has passed. */
 static void turn_time_passed(struct p *pp)
 {
-    (void)timers_check(pp, 0);
+    timers_check(pp, &(struct timer_check){0});
     if (!netpollinited() || !netpollAnyWaiters())
         return;
     struct gList list = {0};

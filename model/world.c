@@ -75,6 +75,7 @@ static struct hostm *world_init(const struct world_opts *o, void **arg)
     rt = host_alloc(sizeof *rt, 64);
     sched = &rt->sched;
     world_prof = *o->profile;
+    lock_world_init();
     rt->prog = o->program;
     world_print = o->print;
     world_sched_line = o->sched_line;

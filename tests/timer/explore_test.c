@@ -179,7 +179,7 @@ static void two_due(void)
     in_heap(0, 10);
     in_heap(1, 20);
 }
-static void look_p0(void) { (void)timers_check(ps[0], 100); }
+static void look_p0(void) { timers_check(ps[0], &(struct timer_check){.now = 100}); }
 static void stop_0(void) { said = timer_stop(&timers[0]); }
 static void reset_0_later(void) { said = timer_reset(&timers[0], 5000, 0); }
 static void reset_0_due(void) { said = timer_reset(&timers[0], 50, 0); }

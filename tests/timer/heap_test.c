@@ -32,6 +32,14 @@ static void expect(bool ok, const char *text)
 
 /* ---- one world ---- */
 
+/* now 0: by the clock */
+static struct timer_check check_at(struct p *pp, int64_t now)
+{
+    struct timer_check c = {.now = now};
+    timers_check(pp, &c);
+    return c;
+}
+
 static struct insn stop_code[] = {{OP_RET, NOREG, 0, 0, 0, 0}};
 static struct func stop_func[] = {{"main", 0, 1, 1, 0, 0}};
 static struct program nothing = {.code = stop_code, .funcs = stop_func, .ncode = 1, .nfuncs = 1};
@@ -150,7 +158,7 @@ static void naive_check(void)
     bool inexact = a_peek(&pp->timers.minWhenModified) != 0 || says_now;
     uint32_t length = pp->timers.n;
     fired = 0;
-    struct timer_check c = timers_check(pp, now_);
+    struct timer_check c = check_at(pp, now_);
     inexact = inexact || fired > 0;
     expect((due != 0 && due <= now_) == (fired > 0) || overlooks(), "check ran the wrong timers");
     expect(c.ran == (fired > 0), "check says the wrong thing");
@@ -256,7 +264,7 @@ static void play(struct shared *s, struct rng *r)
 static void look(void)
 {
     for (int32_t i = 0; i < rt->allp_len; i++)
-        (void)timers_check(rt->allp[i], 0);
+        (void)check_at(rt->allp[i], 0);
 }
 
 static void worker(struct m *mp)
@@ -553,7 +561,7 @@ static void lazy_chan(void *arg)
     unblockTimerChan(tt->c);
     unlock(&tt->c->lock);
     host_usleep(5000);
-    (void)timers_check(a_own(&getm()->p), 0);
+    (void)check_at(a_own(&getm()->p), 0);
     expect(timers_own()->n == 0 && a_peek(&tt->c->qcount) == 0, "nobody waits any more");
     timer_maybeRunChan(&tt->t, tt->c);
     expect(a_peek(&tt->c->qcount) == 1, "but it is still set");
@@ -574,7 +582,7 @@ static void stale_runner(void *arg)
     struct m *mp = arg;
     acquirep(rt->allp[mp->id]);
     while (a_load(&turns->workers_left) > 0)
-        (void)timers_check(rt->allp[0], 0);
+        (void)check_at(rt->allp[0], 0);
     thread_exit();
 }
 
@@ -657,13 +665,13 @@ static void deadlines(void *arg)
     expect(netpollcheckerr(pd, POLL_R) == pollNoError, "it was for writing only");
     pollSetDeadline(pd, 0, POLL_RW);
     host_usleep(3000000);
-    (void)timers_check(pp, 0);
+    (void)check_at(pp, 0);
     pollSetDeadline(pd, 1000, POLL_RW);
     expect(pd->rrun && !pd->wrun, "equal deadlines share a timer");
     if (prof->per_p_timers) {
         expect(pp->timers.n == 1, "one timer, not two");
         host_usleep(10);
-        (void)timers_check(pp, 0);
+        (void)check_at(pp, 0);
         expect(pd->rd == -1 && pd->wd == -1, "the shared timer serves both");
     }
     pollUnblock(pd);
