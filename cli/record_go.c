@@ -345,6 +345,8 @@ static void build(struct rec_args *a, const char *program)
         else
             add(argv, &n, a->argv[i]);
     }
+    if (test) /* vet looks for the overlay's files where they are not */
+        add(argv, &n, "-vet=off");
     for (int i = a->package; i != 0 && i < a->rest; i++)
         add(argv, &n, a->argv[i]);
     if (!test && ends_with(file, ".go")) { /* all files have to be named in the same way */

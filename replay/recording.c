@@ -129,6 +129,8 @@ struct recording *recording_load(struct failure *f, const char *path, const stru
         return NULL;
     struct recording *r = recording_read(f, t, o);
     trace_close(t);
+    if (r == NULL && f->code == E_TRACE && strncmp(f->text, path, strlen(path)) != 0)
+        fail_prefix(f, "%s", path);
     return r;
 }
 

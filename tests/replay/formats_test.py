@@ -58,7 +58,7 @@ class Formats(unittest.TestCase):
             with self.subTest(verb):
                 code, _, err = call(*verb, path)
                 self.assertEqual(code, 2, err)
-                self.assertIn("no goroutine is in the trace", err)
+                self.assertIn("none.trace: no goroutine is in the trace", err)
 
     def test_anonymous_is_as_deep(self):
         for name in ("deep-go26.trace.zst", "deep2-go26.trace.zst"):
