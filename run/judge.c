@@ -326,10 +326,11 @@ static void check_time(struct check *k, const struct condition *c, const char *w
 /* It may have moved from runnext to the ring. */
 static const char *place_words(const struct run_starved *s, char *buf, size_t size)
 {
+    buf[0] = 0;
     if (s->place == EV_place_global)
         snprintf(buf, size, ", in the global queue");
-    else
-        snprintf(buf, size, s->place == EV_place_none ? "" : ", queued on P%u", s->p);
+    else if (s->place != EV_place_none)
+        snprintf(buf, size, ", queued on P%u", s->p);
     return buf;
 }
 
