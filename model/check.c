@@ -19,6 +19,7 @@
 #include "checkwait.h"
 #include "gstatus.h"
 #include "runq.h"
+#include "rwmutex.h"
 
 static const char *check_status(void)
 {
@@ -314,7 +315,7 @@ static const char *world_check(bool quiet)
         bad = check_idle();
     if (bad == NULL)
         bad = check_wired(quiet);
-    if (bad == NULL && quiet && !sched_locked())
+    if (bad == NULL && quiet && !sched_locked() && !exec_is_held())
         bad = check_quiet();
     return bad;
 }

@@ -28,6 +28,7 @@
 #include "preempt.h"
 #include "print.h"
 #include "race.h"
+#include "rwmutex.h"
 #include "select.h"
 #include "sema.h"
 #include "stack.h"
@@ -112,6 +113,19 @@ static enum opres op_syscall(struct g *gp, const struct insn *in)
     entersyscall(gp);
     syscall_body(ns, (enum syscall_kind)in->a);
     return exitsyscall(gp);
+}
+
+/* proc.go syscall_runtime_BeforeExec, syscall_runtime_AfterExec. A raw system call between them:
+ * the scheduler knows nothing of it. */
+static enum opres op_exec(struct g *gp, const struct insn *in)
+{
+    int64_t ns = duration(gp, in);
+    if (turn_on())
+        return timeSleep(gp, turn_call(ns));
+    rtrw_lock(rt->execLock);
+    syscall_body(ns, SYSCALL_SPIN);
+    rtrw_unlock(rt->execLock);
+    return OP_DONE;
 }
 
 /* ---- C ---- */
@@ -637,6 +651,7 @@ static const op_fn op_table[OPS] = {
     [OP_SLEEPTO] = op_sleepto,
     [OP_AFTERTO] = op_afterto,
     [OP_CHTIMER] = op_chtimer, [OP_CHSTOP] = op_chstop, [OP_CHRESET] = op_chreset,
+    [OP_EXEC] = op_exec,
     [OP_FDTAKE] = op_fdtake, [OP_FDPOST] = op_fdpost,
 };
 /* clang-format on */

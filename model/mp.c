@@ -15,6 +15,7 @@
 #include "pidle.h"
 #include "proc.h"
 #include "runq.h"
+#include "rwmutex.h"
 #include "spin.h"
 #include "sysmon.h"
 
@@ -293,11 +294,19 @@ static void mstart_thread(void *arg)
     mstart(arg);
 }
 
-static void newm1(struct m *mp)
+static void m_clone(struct m *mp)
 {
     getm()->counters[C_threads]++;
     ev_m_create((enum ev_thread)mp->mstartkind, rec_m(mp));
     newosproc(&mp->host, mstart_thread, mp);
+}
+
+/* proc.go newm1. */
+static void newm1(struct m *mp)
+{
+    exec_rlock();
+    m_clone(mp);
+    exec_runlock();
 }
 
 /* proc.go newm. An M locked by the user, or inside C, must not clone itself: the template thread

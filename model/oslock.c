@@ -10,6 +10,7 @@
 #include "note.h"
 #include "preempt.h"
 #include "runq.h"
+#include "rwmutex.h"
 #include "spin.h"
 #include "step.h"
 
@@ -29,9 +30,24 @@ static void lock_external(struct g *gp)
     ev_g_lock_thread(rec_g(gp), true);
 }
 
+/* newm1 of the template thread, when who called it may have been preempted. */
+static enum opres step_templateCloned(struct g *gp)
+{
+    m_clone(gp->opobj);
+    exec_runlock();
+    lock_external(gp);
+    return OP_DONE;
+}
+
 /* The rest of LockOSThread, of who was not pinned. */
 static enum opres step_lockOSThread(struct g *gp)
 {
+    if (rt->execLock != NULL && !prof->rwmutex_reader_pinned) {
+        gp->opobj = allocm(NULL, MSTART_TEMPLATE, -1);
+        exec_rlock();
+        preemptible(gp, STEP_templateCloned);
+        return OP_DONE;
+    }
     newm(MSTART_TEMPLATE, NULL, -1);
     lock_external(gp);
     return OP_DONE;

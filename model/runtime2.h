@@ -438,6 +438,7 @@ struct runtime {
     int64_t tape_ns;             /* when the main goroutine's tape began: instant 0 */
     ATOMIC(uint64_t) printed;    /* bytes so far */
     uint64_t output_max;         /* the run ends when more are printed; 0: no limit */
+    struct rtrwmutex *execLock;  /* NULL: the program executes no other */
 };
 
 /* The world this process runs. Set by world_attach, constant while the world runs. */

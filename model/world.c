@@ -31,6 +31,7 @@ static void init_locks(void)
     lockInit(&rt->allpLock, lockRankAllp);
     lockInit(&rt->allglock, lockRankAllg);
     lockInit(&rt->newmHandoff.lock, lockRankNewmHandoff);
+    exec_init();
     lockInit(&rt->computeMaxProcsLock, lockRankComputeMaxProcs);
     lockInit(&rt->updateMaxProcsG.lock, lockRankUpdateMaxProcsG);
 }

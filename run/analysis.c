@@ -98,6 +98,23 @@ static uint64_t counted(const struct analysis *a, uint64_t since, uint64_t time)
 
 /* ---- goroutines, again ---- */
 
+/* It was runnable up to now; still: and is, at the end. */
+static void starved(struct analysis *a, uint32_t id, const struct tr_g *g, uint64_t time,
+                    bool still)
+{
+    uint64_t ps = time - g->now.since;
+    if (ps <= a->starved.ps || g->group == 0 || g->now.since < a->from_ps)
+        return;
+    const struct naming *n = a->of->names;
+    a->starved = (struct run_starved){.goid = names_goid(n, id),
+                                      .group = n->group(n->of, g->group),
+                                      .since_ps = g->now.since,
+                                      .ps = ps,
+                                      .place = g->now.place,
+                                      .p = g->now.p,
+                                      .still = still};
+}
+
 static void waited(struct analysis *a, struct run_group *group, const struct tr_g *g, uint64_t time)
 {
     int64_t ns = (int64_t)((time - g->now.since) / PS_PER_NS);
@@ -124,9 +141,10 @@ static void g_changes(void *arg, uint32_t id, struct tr_g *g, const struct g_now
 {
     struct analysis *a = arg;
     struct run_group *group = group_of(a, g->group);
-    (void)id;
     at(a, time);
     *sum_of(group, g->now.state) += counted(a, g->now.since, time);
+    if (g->now.state == GS_RUNNABLE)
+        starved(a, id, g, time, next == NULL);
     if (next == NULL)
         return;
     if (g->now.state == GS_NOTEXIST && time >= a->from_ps)
@@ -246,6 +264,7 @@ static bool was_there(const struct run_group *g)
 
 void analysis_fill(struct analysis *a, struct run_result *q)
 {
+    q->starved = a->starved;
     q->spans = a->span_stats;
     q->nspans = a->nspans;
     q->runq_wait = &a->runq_wait;

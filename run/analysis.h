@@ -24,6 +24,7 @@ struct analysis {
     struct run_span *span_stats;
     size_t nspans;
     struct hist runq_wait;
+    struct run_starved starved;
     uint64_t (*ps)[PC_COUNT]; /* by P id: ps, up to its last transition */
     size_t nps;
     uint64_t runnable, runnable_max;

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/event.h"
+
 struct check {
     const struct run_result *r;
     judge_say *say;
@@ -321,6 +323,38 @@ static void check_time(struct check *k, const struct condition *c, const char *w
         complain(k, "expected %s %s; got %s", what, c->text, time_words(ns, text));
 }
 
+/* It may have moved from runnext to the ring. */
+static const char *place_words(const struct run_starved *s, char *buf, size_t size)
+{
+    buf[0] = 0;
+    if (s->place == EV_place_global)
+        snprintf(buf, size, ", in the global queue");
+    else if (s->place != EV_place_none)
+        snprintf(buf, size, ", queued on P%u", s->p);
+    return buf;
+}
+
+/* A bound of the file's, or Go's. */
+static void check_starved(struct check *k, const struct condition *c)
+{
+    const struct run_starved *s = &k->r->starved;
+    char text[NUMBER], since[NUMBER], place[40], want[80];
+    uint64_t most = k->r->runnable_max > 0 ? k->r->runnable_max : 1;
+    if (c != NULL ? holds(c->rel, (int64_t)(s->ps / 1000), c->value) : !run_is_starved(k->r))
+        return;
+    if (c != NULL)
+        snprintf(want, sizeof want, "%.60s", c->text);
+    else
+        snprintf(want, sizeof want, "<= %s", time_words((int64_t)(STARVED_PS / 1000 * most), text));
+    time_words((int64_t)(s->since_ps / 1000), since);
+    complain(k,
+             "starved: goroutine %" PRIu64 " of \"%.60s\" %s runnable for %s, from %s on%s; "
+             "expected %s",
+             s->goid, s->group != NULL ? s->group : "", s->still ? "has been" : "was",
+             time_words((int64_t)(s->ps / 1000), text), since, place_words(s, place, sizeof place),
+             want);
+}
+
 static void check_quota(struct check *k, const struct expect *e)
 {
     const struct condition *c = e->nr_throttled;
@@ -382,6 +416,8 @@ static void check_one(struct check *k, const struct expect *e)
     check_ps(k, e);
     check_quota(k, e);
     check_time(k, e->makespan, "a makespan", k->r->now_ps);
+    if (e->starved != NULL)
+        check_starved(k, e->starved);
     k->reports = false;
 }
 
@@ -389,17 +425,20 @@ static int check_with(const struct scenario *s, int release, struct check *k,
                       void (*check)(struct check *k, const struct expect *e))
 {
     static const struct expect finishes = {.end = "finishes"};
-    bool any = false, blocked = false;
+    bool any = false, blocked = false, starved = false;
     for (const struct expect *e = s->expects; e != NULL; e = e->next)
         if (applies(e, release)) {
             check(k, e);
             any = true;
             blocked |= says_who_is_blocked(e);
+            starved |= e->starved != NULL;
         }
     if (!any)
         check(k, &finishes); /* nothing is said about this release */
     if (!blocked)
         check_stranded(k);
+    if (!starved)
+        check_starved(k, NULL);
     return k->failed;
 }
 

@@ -98,6 +98,20 @@ struct idle_beside {
     uint64_t sum_ps, longest_ps;
 };
 
+/* Who of the program's goroutines was runnable for longest without running. */
+struct run_starved {
+    uint64_t goid; /* 0: nobody was runnable */
+    const char *group;
+    uint64_t since_ps, ps;
+    uint8_t place; /* enum ev_place */
+    uint16_t p;
+    bool still; /* it had not run when the run ended */
+};
+
+/* Go's own bound: the global queue is looked at in every 61st round, and a round may last for a
+ * slice of 10 ms. So long for each of those that are runnable at once. */
+#define STARVED_PS (UINT64_C(61) * 10 * 1000000000)
+
 struct run_result {
     enum world_end end;
     int kind;         /* enum finding_kind, FIND_NONE unless END_FINDING */
@@ -127,6 +141,7 @@ struct run_result {
     struct hist *runq_wait; /* ns, all goroutines */
     uint64_t p_ps[PC_COUNT];
     struct idle_beside beside;
+    struct run_starved starved;
     uint64_t runnable_max, runnable_area; /* runnable goroutines: highest, and sum of count * ns */
     uint64_t nr_periods, nr_throttled, throttled_ps, cpu_ps;
     uint64_t main_ps, main_cpu_ps; /* when main.main began, and CPU time until then; 0: not known */
@@ -146,5 +161,8 @@ double run_seconds(const struct run_result *r);
 double run_rate(const struct run_result *r, uint64_t count);
 /* The verdict in one or two words: "finished", "deadlock", "panic", ... */
 const char *run_verdict(const struct run_result *r);
+/* Did somebody wait for longer than STARVED_PS allows? Only where time and CPUs are the program's
+ * own. */
+bool run_is_starved(const struct run_result *r);
 
 #endif

@@ -36,9 +36,17 @@ const char *run_verdict(const struct run_result *r)
         return kinds[r->kind];
     if (r->stranded > 0 && (r->end == END_STOPPED || r->end == END_TIME))
         return r->gs[0].goid == 1 && r->gs[0].is->stranded ? "partial deadlock" : "leak";
+    if (run_is_starved(r) && (r->end == END_STOPPED || r->end == END_TIME))
+        return "starvation";
     if (r->nraces > 0 && (r->end == END_STOPPED || r->end == END_TIME))
         return "data race";
     return world_end_name(r->end);
+}
+
+bool run_is_starved(const struct run_result *r)
+{
+    return r->virtual_time && r->throttled_ps == 0 && r->p_ps[PC_NOCPU] == 0 &&
+           r->starved.ps > STARVED_PS * (r->runnable_max > 0 ? r->runnable_max : 1);
 }
 
 double run_seconds(const struct run_result *r)

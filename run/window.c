@@ -624,23 +624,42 @@ static bool see_lock(const struct runtime *w, const struct program *program, int
 
 /* ---- the state of a program ---- */
 
-static bool only_counts(const struct look_counters *c, const struct g *gp, uint32_t word)
+/* A register of a frame. In the middle of an instruction it may still read what it was given. */
+static bool matters(const struct look_live *live, uint32_t pc, bool middle, uint32_t reg)
 {
-    uint32_t reg = word - gp->fp;
-    return c != NULL && word >= gp->fp && (c[gp->func].regs[reg / 64] >> (reg % 64) & 1) != 0;
+    if (live == NULL)
+        return true;
+    uint64_t regs = live[pc].regs[reg / 64] | (middle ? live[pc - 1].regs[reg / 64] : 0);
+    return (regs >> reg % 64 & 1) != 0;
+}
+
+static bool is_asleep(const struct g *gp)
+{
+    uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
+    return status == Gwaiting && gp->waitreason == waitReasonSleep;
 }
 
 static void mix_g(struct fingerprint *h, const struct program *p, const struct g *gp,
-                  const struct look_counters *counters)
+                  const struct look_live *live)
 {
     const int64_t *stack = gp->stack_order != 0 ? gp->grown : gp->inline_regs;
     uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
-    uint32_t top = gp->func >= 0 ? gp->fp + p->funcs[gp->func].nregs : 0;
+    bool middle = gp->nkont > 0, sleeps = is_asleep(gp);
     fp_mix4(h, (uint64_t)gp->goid << 32 | gp->pc, (uint64_t)status << 8 | gp->nkont,
-            gp->nkont > 0 ? (uint64_t)gp->opval : 0, gp->rng);
+            middle && !sleeps ? (uint64_t)gp->opval : 0, gp->rng);
     fp_mix_bytes(h, gp->kont, gp->nkont);
-    for (uint32_t i = 0; i < top; i++)
-        fp_mix(h, only_counts(counters, gp, i) ? 0 : (uint64_t)stack[i]);
+    uint32_t func = gp->func >= 0 ? (uint32_t)gp->func : UINT32_MAX; /* of none: the runtime's */
+    for (uint32_t fp = gp->fp, pc = gp->pc; func < p->nfuncs;) {
+        for (uint32_t i = 0; i < p->funcs[func].nregs; i++)
+            fp_mix(h, matters(live, pc, middle, i) ? (uint64_t)stack[fp + i] : 0);
+        if (fp == 0)
+            return;
+        fp_mix2(h, (uint64_t)stack[fp - 2], (uint64_t)stack[fp - 1]);
+        func = (uint32_t)((uint64_t)stack[fp - 2] >> 32);
+        pc = (uint32_t)stack[fp - 2];
+        fp = (uint32_t)stack[fp - 1];
+        middle = false;
+    }
 }
 
 /* False: what it holds is not looked at here. */
@@ -659,12 +678,19 @@ static bool mix_object(struct fingerprint *h, const struct object *o)
     return true;
 }
 
-static bool any_timer_is_set(const struct runtime *w)
+static uint32_t timers_set(const struct runtime *w)
 {
+    uint32_t n = w->timersBuckets != NULL;
     for (int32_t i = 0; i < w->allp_len; i++)
-        if (w->allp[i] != NULL && w->allp[i]->timers.n > 0)
-            return true;
-    return w->timersBuckets != NULL;
+        n += w->allp[i] != NULL ? w->allp[i]->timers.n : 0;
+    return n;
+}
+
+/* How long it still sleeps. */
+static void mix_sleep(struct fingerprint *h, const struct g *gp, int64_t now_ns)
+{
+    int64_t left = gp->ext->sleep->when - now_ns;
+    fp_mix(h, (uint64_t)(left / 1000));
 }
 
 static bool waits_for_lock(const struct g *gp)
@@ -679,22 +705,27 @@ static bool see_state(const struct runtime *w, const struct program *program,
 {
     struct fingerprint h;
     fp_init(&h);
-    out->count = 0;
+    out->count = out->sleepers = 0;
     out->ages = false;
-    if (w->objs == NULL || program->ntapes > 0 || any_timer_is_set(w))
+    if (w->objs == NULL || program->ntapes > 0)
         return false;
     for (const struct g *gp = w->allgs; gp != NULL; gp = gp->alllink) {
         uint32_t status = a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan;
         if (!is_listed(gp, false))
             continue;
-        if (gp->has_ext_wake || (status == Gwaiting && gp->waitreason == waitReasonSleep) ||
-            status == Gsyscall || out->count == LOOK_RUNNABLE_MAX)
+        bool sleeps = is_asleep(gp);
+        if ((gp->has_ext_wake && !sleeps) || status == Gsyscall || out->count == LOOK_RUNNABLE_MAX)
             return false;
         if (status == Grunnable || status == Grunning)
             out->runnable[out->count++] = gp->goid;
         out->ages |= status == Gwaiting && waits_for_lock(gp);
-        mix_g(&h, program, gp, out->counters);
+        mix_g(&h, program, gp, out->live);
+        out->sleepers += sleeps;
+        if (sleeps)
+            mix_sleep(&h, gp, out->now_ns);
     }
+    if (timers_set(w) != out->sleepers)
+        return false;
     for (int64_t i = 1; i <= w->objs->made; i++)
         if (!mix_object(&h, object_by(w, i)))
             return false;

@@ -82,19 +82,21 @@ struct look_object {
 
 enum { LOOK_RUNNABLE_MAX = 64 };
 
-/* Registers of a function that only count: what they hold decides nothing. */
-struct look_counters {
+/* Registers that may still decide something, before an instruction. */
+struct look_live {
     uint64_t regs[4];
 };
 
 /* All that decides what the program's goroutines do next, in one number, when nothing but they
- * themselves decides it: nobody sleeps, no timer is set, no descriptor or system call is waited
- * for. */
+ * themselves decides it: no timer is set but those of sleepers, no descriptor or system call is
+ * waited for. How long each still sleeps is a part of it, to the microsecond. */
 struct look_state {
-    const struct look_counters *counters; /* given: of each function; NULL: none */
+    const struct look_live *live; /* given: of each instruction; NULL: all are */
+    int64_t now_ns;               /* given */
     uint64_t hash;
-    bool ages;      /* somebody waits for a lock, and gets it after 1 ms at the latest */
-    uint32_t count; /* who can go on */
+    bool ages;         /* somebody waits for a lock, and gets it after 1 ms at the latest */
+    uint32_t sleepers; /* goroutines that sleep */
+    uint32_t count;    /* who can go on */
     uint64_t runnable[LOOK_RUNNABLE_MAX];
 };
 

@@ -217,6 +217,8 @@ static void compile_numbers(struct cc *c, const cJSON *o, struct expect *e)
         e->ps = compile_named(c, v, p_class_names, UNIT_PERCENT);
     if ((v = json_member(o, "makespan")) != NULL)
         e->makespan = compile_condition(c, v, UNIT_TIME);
+    if ((v = json_member(o, "starved")) != NULL)
+        e->starved = compile_condition(c, v, UNIT_TIME);
     if ((v = json_member(o, "throttled")) != NULL)
         e->throttled = compile_condition(c, v, UNIT_TIME);
     if ((v = json_member(o, "nr_throttled")) != NULL)
@@ -297,10 +299,11 @@ static const struct expect *compile_list(struct cc *c, const cJSON *list, const 
 
 const struct expect *compile_expect(struct cc *c, const cJSON *list)
 {
-    static const char *const keys[] = {
-        "profiles", "end",     "text",      "output",   "order",     "blocked",      "counters",
-        "ps",       "spans",   "runq_wait", "makespan", "throttled", "nr_throttled", "why",
-        "sched",    "virtual", "any_order", "on_time",  NULL};
+    static const char *const keys[] = {"profiles",     "end",       "text",     "output",
+                                       "order",        "blocked",   "counters", "ps",
+                                       "spans",        "runq_wait", "makespan", "throttled",
+                                       "nr_throttled", "why",       "sched",    "virtual",
+                                       "any_order",    "on_time",   "starved",  NULL};
     return list != NULL ? compile_list(c, list, keys) : NULL;
 }
 

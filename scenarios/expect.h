@@ -59,7 +59,8 @@ struct expect {
     } order, sched; /* in this order, with others between */
     struct blocked *blocked;
     bool has_blocked;
-    struct condition *counters, *ps, *spans, *runq_wait, *makespan, *throttled, *nr_throttled;
+    struct condition *counters, *ps, *spans, *runq_wait, *makespan, *starved, *throttled,
+        *nr_throttled;
 };
 
 /* Is a run judged by what it prints? */

@@ -162,6 +162,12 @@ static const struct statement work_statements[] = {
      .example = "{\"syscall\": \"10us\", \"kind\": \"short\"}",
      .op = OP_SYSCALL,
      .gen = go_syscall},
+    {.field = {AMOUNT("exec")},
+     .what = "syscall.Exec of something that cannot be executed: it fails after that long. No "
+             "thread is made meanwhile.",
+     .example = "{\"exec\": \"100us\"}",
+     .op = OP_EXEC,
+     .go = "simExec({exec})"},
     {.field = {AMOUNT("cgo"), WORD("kind", SLOT_A, call_kinds, off_the_cpu)},
      .what = "A C call of that duration. `kind`: `blocking` (default) or `short`, as `syscall`.",
      .example = "{\"cgo\": \"20us\"}",

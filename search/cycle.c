@@ -8,66 +8,43 @@
 
 #include "model/prog.h"
 #include "run/host.h"
-#include "sim/base/alloc.h"
+#include "search/live.h"
+#include "sim/explore/explore.h"
 
 /* Whoever waits for a mutex for a millisecond, which is a thousand turns, gets it from the next who
  * lets it go: a cycle with such a one in it has to last for longer. */
 enum { ROOM_FIRST = 64, GS_SHOWN = 8, AGES_TURNS = 2000 };
 
-/* ---- registers that only count ---- */
+/* So often a state has to come back: where somebody sleeps, because sleeps are compared to the
+ * microsecond; where draws are made, because another one may lead out of the cycle. */
+enum { RETURNS = 1, RETURNS_ASLEEP = 20, RETURNS_DRAWN = 200, DRAWN_OTHERWISE = 8 };
 
-static void read_by(struct look_counters *c, unsigned reg)
+/* Time is no part of a state: a loop until some instant comes back to none that was. */
+static bool reads_clock(const struct program *p)
 {
-    c->regs[reg / 64] &= ~(UINT64_C(1) << reg % 64);
-}
-
-static bool is_read(uint8_t operand) { return operand == RR || operand == RO; }
-
-/* r = r + k reads r for itself alone. */
-static void look_at(const struct program *p, struct look_counters *c, const struct insn *in)
-{
-    const struct op_info *o = &op_infos[in->op];
-    const uint8_t kind[] = {o->a, o->b, o->c}, reg[] = {in->a, in->b, in->c};
-    bool counts = in->op == OP_ADDI && in->a == in->b;
-    for (int i = 0; i < 3; i++) {
-        if (is_read(kind[i]) && !counts && reg[i] != NOREG)
-            read_by(c, reg[i]);
-        if (kind[i] == HR && in->d == OBJ_REG)
-            read_by(c, reg[i]);
-        for (unsigned k = 0; kind[i] == RA && i < 2 && k < reg[i + 1]; k++)
-            read_by(c, (uint8_t)(reg[i] + k));
-    }
-    if (o->imm == HV)
-        read_by(c, (uint8_t)in->imm);
-    for (uint32_t k = 0; o->d == D_SE && k < p->selects[in->d].ncases; k++) {
-        const struct select_case *s = &p->cases[p->selects[in->d].first + k];
-        read_by(c, s->hreg);
-        if (s->send && s->reg != NOREG)
-            read_by(c, s->reg);
-    }
+    for (uint32_t pc = 0; pc < p->ncode; pc++)
+        if (p->code[pc].op == OP_NOW)
+            return true;
+    return false;
 }
 
 void cycle_open(struct cycle *c, const struct program *p)
 {
-    c->counters = x_alloc((p->nfuncs + 1) * sizeof *c->counters);
-    for (uint32_t i = 0; i < p->nfuncs; i++) {
-        memset(&c->counters[i], 0xff, sizeof *c->counters);
-        for (uint32_t pc = p->funcs[i].entry; pc < p->funcs[i].end; pc++)
-            look_at(p, &c->counters[i], &p->code[pc]);
-    }
+    c->live = live_registers(p);
+    c->off = reads_clock(p);
 }
 
 void cycle_close(struct cycle *c)
 {
-    free(c->counters);
-    c->counters = NULL;
+    free(c->live);
+    c->live = NULL;
 }
 
 /* ---- a run ---- */
 
 void cycle_begin(struct cycle *c)
 {
-    *c = (struct cycle){.counters = c->counters, .room = ROOM_FIRST};
+    *c = (struct cycle){.live = c->live, .off = c->off, .room = ROOM_FIRST};
 }
 
 static bool has_turned(const struct cycle *c, uint64_t goid)
@@ -85,6 +62,8 @@ static void save(struct cycle *c, const struct look_state *s, const struct turn_
     c->goid = d->goid;
     c->pc = d->pc;
     c->count = 0;
+    c->returns = 0;
+    (void)ex_answers(&c->answers);
 }
 
 static bool is_fair(const struct cycle *c, const struct look_state *s)
@@ -95,26 +74,48 @@ static bool is_fair(const struct cycle *c, const struct look_state *s)
     return true;
 }
 
+/* How often the kept state has to come back. UINT32_MAX: draws were made, and always the same. */
+static uint32_t returns_needed(const struct cycle *c, const struct look_state *s)
+{
+    size_t n, draws = 0, otherwise = 0;
+    const struct answer *a = ex_answers(&n);
+    for (size_t i = c->answers; i < n; i++) {
+        draws += answer_kind(a[i]) == CHOICE_DRAW;
+        otherwise += answer_kind(a[i]) == CHOICE_DRAW && answer_pick(a[i]) != 0;
+    }
+    if (draws > 0)
+        return otherwise * DRAWN_OTHERWISE < draws ? UINT32_MAX : RETURNS_DRAWN;
+    return s->sleepers > 0 ? RETURNS_ASLEEP : RETURNS;
+}
+
+/* The kept state is there again. */
+static bool returns(struct cycle *c, const struct look_state *s, uint64_t turn)
+{
+    uint64_t lasts = turn - c->at;
+    c->length = lasts / ++c->returns;
+    if (c->returns < returns_needed(c, s) || (s->ages && lasts < AGES_TURNS)) {
+        c->room = 2 * lasts > c->room ? 2 * lasts : c->room;
+        c->room = s->ages && c->room < 2 * AGES_TURNS ? 2 * AGES_TURNS : c->room;
+        return false;
+    }
+    c->closed = true;
+    return true;
+}
+
 /* A state is kept for a while, then a later one for twice as long (Brent): a cycle of any length is
  * found. */
 bool cycle_closes(struct cycle *c, const struct program *p, const struct turn_does *d)
 {
-    struct look_state s = {.counters = c->counters};
-    if (d->turn < CYCLE_FROM)
+    if (c->off || d->turn < CYCLE_FROM)
         return false;
+    struct look_state s = {.live = c->live, .now_ns = ex_turn_now()};
     if (!host_explore.window->state(core_explore.runtime(), p, &s)) {
         c->at = 0;
         return false;
     }
     if (c->at != 0 && c->at != d->turn && s.hash == c->hash && c->goid == d->goid &&
-        c->pc == d->pc && is_fair(c, &s)) {
-        if (s.ages && d->turn - c->at < AGES_TURNS) {
-            c->room = 2 * AGES_TURNS;
-            return false;
-        }
-        c->length = d->turn - c->at;
+        c->pc == d->pc && is_fair(c, &s) && returns(c, &s, d->turn))
         return true;
-    }
     if (c->at == 0 || d->turn - c->at >= c->room) {
         c->room *= c->at != 0 ? 2 : 1;
         save(c, &s, d);

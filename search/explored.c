@@ -283,7 +283,7 @@ static void judge(struct explored *x)
     struct run_result *q = &x->result;
     v->kind = VERDICT_CLEAN;
     v->what[0] = v->text[0] = 0;
-    if (q->end == END_LIMIT && x->cycle.length != 0) {
+    if (q->end == END_LIMIT && x->cycle.closed) {
         v->kind = VERDICT_FINDING;
         snprintf(v->what, sizeof v->what, "livelock");
         cycle_text(&x->cycle, q, v->text, sizeof v->text);

@@ -12,8 +12,8 @@
 enum { NODES_MAX = 1 << 14, DONES_MAX = 1 << 16 }; /* of dpor: 8 and 5 MB */
 enum { FRAMES_MAX = 1 << 20, LOOK_EVERY = 50000 /* points */ };
 
-static const char *const strategy_names[HUNT_STRATEGIES] = {"time", "random", "pct",   "pos",
-                                                            "surw", "dfs",    "delay", "dpor"};
+static const char *const strategy_names[HUNT_STRATEGIES] = {
+    "time", "random", "pct", "pos", "surw", "fair", "dfs", "delay", "dpor"};
 
 const char *hunt_strategy_name(enum hunt_strategy s)
 {
@@ -45,18 +45,37 @@ union any_strategy {
     struct strategy_pct pct;
     struct strategy_pos pos;
     struct strategy_surw surw;
+    struct strategy_fair fair;
     struct strategy_dfs dfs;
     struct strategy_dpor dpor;
 };
 
+/* Without a limit of their own: the hunt has one. */
 static struct strategy *strategy_of(union any_strategy *a, const struct hunt_opts *o)
 {
     switch (o->strategy) {
     case HUNT_TIME: return strategy_time();
-    case HUNT_RANDOM: strategy_random_init(&a->random, o->seed, 0); break;
-    case HUNT_PCT: strategy_pct_init(&a->pct, o->seed, 0, o->depth); break;
-    case HUNT_POS: strategy_pos_init(&a->pos, o->seed, 0); break;
-    case HUNT_SURW: strategy_surw_init(&a->surw, o->seed, 0); break;
+    case HUNT_RANDOM:
+        strategy_random_init(&a->random, o->seed, UINT64_MAX);
+        a->random.run = o->first_run;
+        break;
+    case HUNT_PCT:
+        strategy_pct_init(&a->pct, o->seed, UINT64_MAX, o->depth);
+        a->pct.run = o->first_run;
+        a->pct.longest = o->longest;
+        break;
+    case HUNT_POS:
+        strategy_pos_init(&a->pos, o->seed, UINT64_MAX);
+        a->pos.run = o->first_run;
+        break;
+    case HUNT_SURW:
+        strategy_surw_init(&a->surw, o->seed, UINT64_MAX);
+        a->surw.run = o->first_run;
+        break;
+    case HUNT_FAIR:
+        strategy_fair_init(&a->fair, o->seed, UINT64_MAX);
+        a->fair.run = o->first_run;
+        break;
     case HUNT_DFS:
     case HUNT_DELAY:
         strategy_dfs_init(&a->dfs, x_alloc(FRAMES_MAX * sizeof *a->dfs.frames), FRAMES_MAX,
@@ -68,24 +87,6 @@ static struct strategy *strategy_of(union any_strategy *a, const struct hunt_opt
                            x_alloc(DONES_MAX * sizeof *a->dpor.dones), DONES_MAX);
         break;
     case HUNT_STRATEGIES: break;
-    }
-    /* Without a limit of their own: the hunt has one. */
-    if (o->strategy == HUNT_RANDOM) {
-        a->random.runs_max = UINT64_MAX;
-        a->random.run = o->first_run;
-    }
-    if (o->strategy == HUNT_PCT) {
-        a->pct.runs_max = UINT64_MAX;
-        a->pct.run = o->first_run;
-        a->pct.longest = o->longest;
-    }
-    if (o->strategy == HUNT_POS) {
-        a->pos.runs_max = UINT64_MAX;
-        a->pos.run = o->first_run;
-    }
-    if (o->strategy == HUNT_SURW) {
-        a->surw.runs_max = UINT64_MAX;
-        a->surw.run = o->first_run;
     }
     return &a->s;
 }

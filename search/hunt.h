@@ -13,6 +13,7 @@ enum hunt_strategy {
     HUNT_PCT,
     HUNT_POS,
     HUNT_SURW,
+    HUNT_FAIR,
     HUNT_DFS,
     HUNT_DELAY,
     HUNT_DPOR,

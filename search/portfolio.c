@@ -20,7 +20,7 @@ bool portfolio_add(struct portfolio *p, const struct hunt_opts *o)
 
 static bool is_random(const struct search_slice *s)
 {
-    return !hunt_is_tree(s->o.strategy) && s->o.strategy != HUNT_TIME;
+    return !hunt_is_tree(s->o.strategy) && s->o.strategy != HUNT_TIME && s->o.strategy != HUNT_FAIR;
 }
 
 static void take_exhausted(struct search_slice *s, const struct hunt_result *r)
@@ -104,10 +104,11 @@ static enum slice_end search_slice(struct failure *f, struct portfolio *p, struc
 /* ---- rounds ---- */
 
 /* The budget of a slice in this round: a schedule of the runtime's operations takes as long as ten
- * of turns. */
+ * of turns, and what a fair one shows the first ones do. */
 static uint64_t budget_of(const struct search_slice *s, uint64_t round)
 {
-    uint64_t n = s->o.world.granularity == GRANULARITY_OP ? round / 4 : round;
+    bool few = s->o.world.granularity == GRANULARITY_OP || s->o.strategy == HUNT_FAIR;
+    uint64_t n = few ? round / 4 : round;
     return n > 0 ? n : 1;
 }
 

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Answers become 0 in ever smaller pieces, from the end (what comes late depends on what comes
  * early), as long as the run still ends with the same verdict and is smaller. After each success
- * the list is what that run really answered. */
+ * the list is what that run really answered.
+ *
+ * Of operations a 0 in place of an answer mostly makes all that come after it mean something else.
+ * There the same is done with who went on for how long: two stretches of one thread become one. */
 #include "search/shrink.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/segments.h"
 #include "sim/base/alloc.h"
 
 enum { ACTORS_MAX = 1024 };
@@ -17,11 +21,15 @@ struct seen {
     bool *preempts; /* which answers are preemptions */
     size_t room;
     uint32_t actors[ACTORS_MAX];
+    struct segments segments; /* of operations */
 };
 
 struct shrinker {
     struct strategy s; /* answers as `inner`, and looks on */
-    struct strategy_replay inner;
+    struct strategy *inner;
+    struct strategy_replay by_answers;
+    struct strategy_segments by_segments;
+    struct segments joined;
     struct explored w;
     struct finding *best;
     struct seen now, of_best;
@@ -55,7 +63,8 @@ static bool look_begin(struct strategy *s)
 {
     struct shrinker *k = (struct shrinker *)s;
     k->now.weight = (struct shrink_weight){0};
-    return k->inner.s.begin(&k->inner.s);
+    segments_reset(&k->now.segments);
+    return k->inner->begin(k->inner);
 }
 
 static uint32_t look_pick(struct strategy *s, const struct choice *c)
@@ -63,19 +72,21 @@ static uint32_t look_pick(struct strategy *s, const struct choice *c)
     struct shrinker *k = (struct shrinker *)s;
     struct seen *n = &k->now;
     size_t at;
-    uint32_t pick = k->inner.s.pick(&k->inner.s, c);
+    uint32_t pick = k->inner->pick(k->inner, c);
     bool preempts = c->preempts && pick != 0 && pick < c->threads;
     (void)ex_answers(&at);
     X_REACH(n->preempts, n->room, at, at * 2 + 256);
     n->preempts[at] = preempts;
     n->weight.preemptions += preempts;
+    if (c->turn == NULL)
+        segments_add(&n->segments, c, pick);
     return pick;
 }
 
 static void look_end(struct strategy *s, bool complete)
 {
     struct shrinker *k = (struct shrinker *)s;
-    k->inner.s.end(&k->inner.s, complete);
+    k->inner->end(k->inner, complete);
 }
 
 static void look_turn(void *arg, const struct turn_does *d)
@@ -117,6 +128,7 @@ static void keep(struct shrinker *s)
     s->of_best = s->now;
     s->now.preempts = was.preempts; /* its memory */
     s->now.room = was.room;
+    s->now.segments = was.segments;
 }
 
 static bool spent(const struct shrinker *s)
@@ -124,11 +136,10 @@ static bool spent(const struct shrinker *s)
     return s->runs >= s->runs_max || s->w.refused.code != E_OK;
 }
 
-/* Runs the first n answers, and zeros after them. */
-static bool still_fails(struct shrinker *s, const struct answer *answers, size_t n)
+static bool fails_by(struct shrinker *s, struct strategy *inner)
 {
     s->runs++;
-    strategy_replay_init(&s->inner, answers, n, /*strict*/ false);
+    s->inner = inner;
     s->s = (struct strategy){.name = "shrink",
                              .wants_time = s->best->timed,
                              .begin = look_begin,
@@ -139,6 +150,18 @@ static bool still_fails(struct shrinker *s, const struct answer *answers, size_t
     weigh(s);
     return s->w.verdict.kind == VERDICT_FINDING &&
            strcmp(s->w.verdict.what, s->best->verdict.what) == 0;
+}
+
+/* Runs the first n answers, and zeros after them. */
+static bool still_fails(struct shrinker *s, const struct answer *answers, size_t n)
+{
+    strategy_replay_init(&s->by_answers, answers, n, /*strict*/ false);
+    return fails_by(s, &s->by_answers.s);
+}
+
+static bool is_smaller(const struct shrinker *s)
+{
+    return shrink_compare(&s->now.weight, &s->of_best.weight) < 0;
 }
 
 static void copy_best(struct shrinker *s)
@@ -164,8 +187,7 @@ static bool try_zeros(struct shrinker *s, size_t from, size_t to, bool preemptio
         any |= answer_pick(s->trial[i]) != 0;
         s->trial[i] = zero(s->trial[i]);
     }
-    if (!any || !still_fails(s, s->trial, s->best->count) ||
-        shrink_compare(&s->now.weight, &s->of_best.weight) >= 0)
+    if (!any || !still_fails(s, s->trial, s->best->count) || !is_smaller(s))
         return false;
     keep(s);
     return true;
@@ -195,10 +217,45 @@ static void in_pieces(struct shrinker *s, bool preemptions)
         ;
 }
 
+/* ---- of operations: stretches ---- */
+
+static bool try_join(struct shrinker *s, size_t from, size_t to)
+{
+    segments_copy(&s->joined, &s->of_best.segments);
+    segments_join(&s->joined, from, to);
+    strategy_segments_init(&s->by_segments, &s->joined);
+    if (spent(s) || !fails_by(s, &s->by_segments.s) || !is_smaller(s))
+        return false;
+    keep(s);
+    return true;
+}
+
+/* Each stretch with the next of its thread, from the end. True: something was gained. */
+static bool join_once(struct shrinker *s)
+{
+    const struct segments *of = &s->of_best.segments;
+    bool gained = false;
+    for (size_t at = of->count; at > 0 && !spent(s);) {
+        size_t next = --at < of->count ? segments_next(of, at) : of->count;
+        if (next < of->count)
+            gained |= try_join(s, next, at) || try_join(s, at, next);
+    }
+    return gained;
+}
+
+static void join(struct shrinker *s)
+{
+    if (s->best->world.granularity != GRANULARITY_OP || s->best->timed)
+        return;
+    while (!spent(s) && join_once(s))
+        ;
+}
+
 /* The last pass over all answers one by one gains nothing: that is the check. */
 static void make_small(struct shrinker *s, struct shrink_result *r)
 {
     in_pieces(s, true);
+    join(s);
     in_pieces(s, false);
     r->minimal = !spent(s);
 }
@@ -256,6 +313,9 @@ static void release(struct shrinker *s)
     free(s->trial);
     free(s->now.preempts);
     free(s->of_best.preempts);
+    segments_free(&s->now.segments);
+    segments_free(&s->of_best.segments);
+    segments_free(&s->joined);
 }
 
 bool shrink(struct failure *f, struct finding *x, uint64_t runs_max, struct shrink_result *r)

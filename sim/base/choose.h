@@ -187,6 +187,19 @@ struct strategy_surw {
 };
 void strategy_surw_init(struct strategy_surw *p, uint64_t seed, uint64_t runs_max);
 
+/* Round robin, see fair.c. */
+struct strategy_fair {
+    struct strategy s;
+    uint64_t seed, runs_max, run;
+    struct evenly random;
+    uint8_t quantum[OPTIONS_MAX]; /* turns in a row; 0: not drawn */
+    uint8_t place;                /* whose turn it was */
+    uint32_t had;                 /* ... and how many in a row */
+    uint32_t phase;               /* so many turns more until it goes round */
+    bool goes_round;
+};
+void strategy_fair_init(struct strategy_fair *f, uint64_t seed, uint64_t runs_max);
+
 /* The place, below OPTIONS_MAX, at which a strategy keeps what it knows of whom answer k lets go
  * on. Goroutines have numbers without an end: those that share a place share what it holds. */
 uint8_t choice_place(const struct choice *c, uint32_t k);

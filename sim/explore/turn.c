@@ -25,6 +25,8 @@ void ex_turn_begin_(void)
         ex_pause_();
 }
 
+int64_t ex_turn_now(void) { return (int64_t)(ex_hot.now / 1000); }
+
 /* ---- threads ---- */
 
 /* All other threads that can run do so until they wait. */

@@ -113,9 +113,9 @@ static const struct {
     int release;
     const char *changes;
 } changes[] = {
-    {13, " +template_thread_pinned +polls_when_inited +gc_gives_ring_away +fractional_stops_itself "
-         "+steal_gives_up +runqempty_rereads +sysmon_resets_delay +sysmon_sleeps_past_timers "
-         "+os_syscalls +fatal_shows_all"},
+    {13, " +template_thread_pinned +rwmutex_reader_pinned +polls_when_inited +gc_gives_ring_away "
+         "+fractional_stops_itself +steal_gives_up +runqempty_rereads +sysmon_resets_delay "
+         "+sysmon_sleeps_past_timers +os_syscalls +fatal_shows_all"},
     {14, " +async_preempt +addtimer_pinned +modtimer_pinned +new_m_counted +per_p_timers "
          "-steal_gives_up +handoff_yields "
          "-sysmon_sleeps_past_timers +sysmon_starts_m_for_timer"},

@@ -225,6 +225,7 @@ static const char *const elsewhere[][2] = {
     {"addtimer_pinned", "search.bugs, 44868"},
     {"modtimer_pinned", "search.bugs, 38070"},
     {"template_thread_pinned", "search.bugs, 38931"},
+    {"rwmutex_reader_pinned", "search.bugs, 20903"},
     {"polls_when_inited", "search.bugs, 9576"},
     {"runqempty_rereads", "Runq.ThreeLoadsOverlookAGThatMovesInside"},
     {"runnext_single_cas", "Rules.WhoLosesItsRunnextDoesNotLookAgain"},

@@ -155,3 +155,25 @@ TEST_CASE(Expect, WithoutAnEntryForTheReleaseTheRunHasToFinish)
     CHECK_HAS(complaints("{\"sleep\": \"1h\"}", other),
               "expected the run to end with: finishes; it ended with: time");
 }
+
+/* Whoever is runnable and not run for long, by Go's bound or the file's. */
+TEST_CASE(Expect, Starvation)
+{
+#define BEHIND(kind, time) \
+    "{\"go\": [{\"cpu\": \"" time "\", \"kind\": \"" kind "\"}]}, {\"gosched\": true}"
+    CHECK_STR(complaints(BEHIND("normal", "10s"), "{\"end\": \"finishes\"}"), "");
+    CHECK_HAS(complaints(BEHIND("nopreempt", "10s"), "{\"end\": \"finishes\"}"),
+              "starved: goroutine 1 of \"main\" was runnable for 10.");
+    CHECK_HAS(complaints(BEHIND("nopreempt", "10s"), "{\"end\": \"finishes\"}"),
+              ", in the global queue; expected <= ");
+    CHECK_STR(complaints(BEHIND("nopreempt", "10s"), "{\"starved\": \"< 11s\"}"), "");
+    CHECK_STR(complaints(BEHIND("nopreempt", "5ms"), "{\"end\": \"finishes\"}"), "");
+    CHECK_HAS(complaints(BEHIND("nopreempt", "5ms"), "{\"starved\": \"< 4ms\"}"),
+              "; expected < 4ms");
+    /* It still waits when the time is over. */
+    CHECK_HAS(complaints("{\"go\": [{\"cpu\": \"11min\", \"kind\": \"nopreempt\"}]},"
+                         " {\"gosched\": true}",
+                         "{\"end\": \"time\"}"),
+              "has been runnable for");
+#undef BEHIND
+}

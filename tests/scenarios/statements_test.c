@@ -180,6 +180,8 @@ static void times(void)
         "{\"gomaxprocs\": 2, \"into\": \"old\"}, {\"print\": \"%d\", \"args\": [\"old\"]}, "
         "{\"span\": \"s\", \"do\": [{\"sleep\": {\"exp\": \"1ms\", \"max\": \"2ms\"}}]}",
         "called 4\n1\n");
+    outputs("", "", "{\"exec\": \"20us\"}, {\"print\": \"%t\", \"args\": [\"now() >= 20us\"]}",
+            "true\n");
     outputs("\"ch\": {\"chan\": 2}",
             "\"tell\": {\"params\": [\"x\"], \"do\": [{\"send\": \"ch\", \"value\": \"x\"}]}",
             "{\"set\": \"n\", \"value\": 4}, {\"finalizer\": \"tell\", \"args\": [\"n\"]}, "

@@ -63,7 +63,7 @@ def main():
     p.add_argument("--sample", type=int, default=0)
     p.add_argument("--seed", default="1")
     p.add_argument("--granularity", default="sync,op")
-    p.add_argument("--strategy", default="time,random,pct,pos")
+    p.add_argument("--strategy", default="time,fair,random,pct,pos")
     p.add_argument("--journal")
     p.add_argument("--seconds", type=int, default=60)
     args = p.parse_args()
