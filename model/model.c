@@ -15,6 +15,7 @@
 #include "runq.c"
 #include "globrunq.c"
 #include "pidle.c"
+#include "firsttouch.c"
 #include "mp.c"
 #include "oslock.c"
 #include "syscall.c"
