@@ -273,8 +273,8 @@ static void choose_host(struct machine *m, struct run_opts *o)
         cli_die(EXIT_USAGE, "--host: want virtual or threads, got '%s'", m->host);
     else if (m->pin)
         cli_die(EXIT_USAGE, "--pin is for --host threads");
-    else if (m->sched != NULL)
-        cli_die(EXIT_USAGE, "--sched is for --host threads");
+    else
+        o->fifo = class_of(m->sched) == RT_SCHED_FIFO;
 }
 
 static void set_quota(const struct machine *m, struct run_opts *o)

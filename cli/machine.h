@@ -47,7 +47,7 @@ bool machine_is_said(const struct machine *m);
         {"host", "HOST", "virtual time (default), or threads: the same core on real threads",     \
          OPT_TEXT, &(m).host},                                                                    \
         {"pin", NULL, "on threads: each stays on one CPU", OPT_FLAG, &(m).pin},                   \
-        {"sched", "CLASS", "on threads: their scheduling class, other or fifo", OPT_TEXT,         \
+        {"sched", "CLASS", "scheduling class of the threads, other or fifo", OPT_TEXT,            \
          &(m).sched},                                                                             \
         {"cpus", "N", "CPUs of the host, or dedicated: one per thread", OPT_TEXT, &(m).cpus},     \
         {"quota", "Q", "CPU quota: CPUs (1.5, 500m), time per period (150ms), none", OPT_TEXT,    \

@@ -557,12 +557,14 @@ static void os_files(struct p *pp)
 static enum opres step_gcReady(struct g *gp)
 {
     defaultGOMAXPROCSUpdateEnable();
+    jolt(inits); /* what the packages set up before */
+    main_stack_grew(mp_p(getm()));
     if (rt->fin != NULL)
         createfing();
     else
         (void)newsysproc(STEP_fingIdle, NULL);
     os_files(mp_p(getm()));
-    jolt(boot); /* what else the packages set up */
+    jolt(boot); /* the rest of it, and what main.main makes first */
     main_begins();
     unlockOSThread_internal(gp);
     return OP_DONE;

@@ -184,6 +184,7 @@ static enum opres cgocallback_done(struct g *gp)
 
 static enum opres op_go(struct g *gp, const struct insn *in)
 {
+    new_closure(mp_p(getm()), (uint32_t)in->d);
     (void)newproc((uint32_t)in->d, regs(gp) + in->a, in->b, (int32_t)in->imm);
     jolt(first_go);
     return OP_DONE;

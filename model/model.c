@@ -16,6 +16,7 @@
 #include "globrunq.c"
 #include "pidle.c"
 #include "rwmutex.c"
+#include "firsttouch.c"
 #include "mp.c"
 #include "oslock.c"
 #include "syscall.c"

@@ -280,6 +280,8 @@ static struct m *allocm(struct p *pp, enum mstart_kind kind, int64_t id)
         acquirep(pp);
     reap_freem();
     work(allocm);
+    new_g(mp_p(mp));
+    new_g(mp_p(mp));
     struct m *nmp = host_alloc(sizeof *nmp, 64);
     mcommoninit(nmp, id, kind);
     if (pp != NULL && a_own(&mp->p) == pp)

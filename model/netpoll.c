@@ -24,8 +24,11 @@ static void netpollGenericInit(void)
     if (a_load(&np->inited) != 0)
         return;
     lock(&np->initlock);
-    if (a_load(&np->inited) == 0)
+    if (a_load(&np->inited) == 0) {
+        jolt(netpoll);
+        jolt(flush);
         a_store(&np->inited, 1u);
+    }
     unlock(&np->initlock);
 }
 

@@ -2,6 +2,7 @@
 /* Gs: birth, death and reuse. A dead G goes to its P's free list, 64 of them spill to the global
  * one; structs are never freed. */
 #include "newproc.h"
+#include "firsttouch.h"
 #include "gqueue.h"
 #include "gstatus.h"
 #include "lock.h"
@@ -27,20 +28,19 @@ static void allgadd(struct g *gp)
     else
         rt->allgs = gp;
     rt->allgs_tail = gp;
-    a_add(&rt->allglen, 1);
+    uint64_t len = a_add(&rt->allglen, 1) - 1;
+    if (len >= 8 && (len & (len - 1)) == 0)
+        jolt(allgs); /* append to a full slice */
     unlock(&rt->allglock);
 }
-
-enum { STACKS_OF_A_REFILL = 8 }; /* half of stackcache's 32 KB */
 
 static struct g *malg(void)
 {
     struct g *gp = host_alloc(sizeof *gp, _Alignof(struct g));
     work(malg);
     jolt(new_g);
-    struct p *pp = mp_p(getm());
-    if (pp != NULL && pp->newStacks++ % STACKS_OF_A_REFILL == 0)
-        jolt(stack_refill);
+    new_g(mp_p(getm()));
+    new_stack(mp_p(getm()));
     casgstatus(gp, Gidle, Gdead);
     allgadd(gp);
     return gp;

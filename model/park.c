@@ -7,6 +7,7 @@
  * lock, never sees a half parked G. */
 #include "park.h"
 #include "globrunq.h"
+#include "firsttouch.h"
 #include "gstatus.h"
 #include "lock.h"
 #include "proc.h"
@@ -102,7 +103,6 @@ static inline enum opres gopark(struct g *gp, unlockf_fn unlockf, void *lockp,
     mp->waitlock = lockp;
     gp->waitreason = (uint8_t)reason;
     releasem(mp);
-    jolt(first_wait);
     return mcall(park_m);
 }
 
@@ -251,6 +251,7 @@ static inline struct sudog *acquireSudog(void)
 {
     struct m *mp = acquirem();
     struct p *pp = a_own(&mp->p);
+    first_wait(a_own(&mp->curg), pp);
     if (pp->sudogcache == NULL)
         sudogs_refill(pp);
     struct sudog *s = pp->sudogcache;

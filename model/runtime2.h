@@ -254,6 +254,14 @@ struct sysmontick {
     int64_t schedwhen, syscallwhen;
 };
 
+/* What the cache of a P has of memory that was never touched (firsttouch.c). */
+struct touched {
+    uint32_t gs : 5, /* taken of its span, those of Ms among them */
+        stacks : 5,  /* of 2 KB, left of the last refill */
+        waited : 1,  /* a goroutine of the program has, on this P */
+        sizes : 21;  /* of closures, a bit each */
+};
+
 struct p {
     /* What thieves touch comes first; the ring follows on its own lines. */
     ATOMIC(uint32_t) runqhead; /* thieves and owner CAS */
@@ -272,7 +280,7 @@ struct p {
     struct gList gFree;
     struct sudog *sudogcache; /* list */
     int32_t nsudog;
-    uint32_t newStacks;      /* taken of the P's cache */
+    struct touched touched;
     struct sudog *sudogspan; /* not used yet: so many */
     uint32_t nsudogspan, sudogs_made;
     ATOMIC(uint32_t) runSafePointFn;
@@ -439,6 +447,7 @@ struct runtime {
     ATOMIC(uint64_t) printed;    /* bytes so far */
     uint64_t output_max;         /* the run ends when more are printed; 0: no limit */
     struct rtrwmutex *execLock;  /* NULL: the program executes no other */
+    uint32_t stack_refills;      /* of all Ps */
 };
 
 /* The world this process runs. Set by world_attach, constant while the world runs. */

@@ -67,6 +67,7 @@ struct host_opts {
     const struct costs *costs;
     int port; /* enum cost_port */
     bool ties_by_seed;
+    bool fifo; /* who has a CPU keeps it until he sleeps */
     uint32_t noise_permille;
     /* one host alone; may be NULL for the others */
     const struct host_explore *explore;

@@ -22,6 +22,7 @@ bool virt_open_(const struct host *h, struct failure *f, const struct host_opts 
                                         .memory_max = o->memory_max,
                                         .costs = o->costs,
                                         .port = (enum cost_port)o->port,
+                                        .sched = {.fifo = o->fifo},
                                         .ties = o->ties_by_seed ? VM_TIES_BY_SEED : VM_TIES_BY_ID,
                                         .noise_permille = o->noise_permille,
                                         .records_moves = o->moves,

@@ -185,6 +185,7 @@ static struct host_opts host_opts_of(struct run *r)
         .costs = o->costs,
         .port = o->port,
         .ties_by_seed = o->ties_by_seed,
+        .fifo = o->fifo,
         .noise_permille = o->noise_permille,
         .traced = o->traced,
         .explore = o->explore,

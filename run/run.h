@@ -45,6 +45,7 @@ struct run_opts {
     const struct costs *costs; /* NULL: the built-in table */
     int port;                  /* enum cost_port */
     bool ties_by_seed;         /* else by id */
+    bool fifo;                 /* CPUs: first come, first served */
     uint32_t noise_permille;   /* of the measured noise of the cost table; 1000: all of it */
     bool plants; /* breaks an invariant on purpose, as soon after this time as it can */
     enum core_plant plant;

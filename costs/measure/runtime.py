@@ -1,138 +1,178 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the beginning of a Go program takes in the runtime, and how much that varies.
+"""What the beginning of a Go program takes in the runtime, where, and how much that varies.
 
-    runtime.py GO [RUNS]        GO: .../bin/go of Go 1.23; RUNS: default 200
+    runtime.py GO [PROCS [RUNS [PROGRAM...]]]
 
-Builds go/starts.go with a runtime that notes the time where goroutines are made, run and stolen,
-where Ms are started, woken and put to sleep (`go build -overlay`, the toolchain stays as it is),
-runs it at GOMAXPROCS 2 and 4 under `chrt -f 1`, and prints eleven quantiles of each in picoseconds:
-the times of their own in a cost table's "noise".
+GO: .../bin/go of Go 1.19 to 1.27; PROCS: default 2; RUNS: default 60; PROGRAM: of
+tests/golden/spread/go, default all
+
+Builds the programs with a runtime that notes the time where goroutines are made, run, parked and
+ended and where Ms are started, woken and put to sleep (`go build -overlay`, the toolchain stays as
+it is), runs them under `chrt -f 1` and prints in nanoseconds, as eleven quantiles (0, 1, 5, 10, 25,
+50, 75, 90, 95, 99, 100 %):
+
+    FROM>TO #N     between two notes of one M; N: go statements of the program so far. Only what
+                   took 0.9 us in a seventh of the runs: elsewhere there is nothing but work
+    wake, rested   the futex call that wakes an M, and from its end until the M goes on (less than
+                   0: it did not wait for the end), by how long that one had rested
 """
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+GO = os.path.join(HERE, "..", "..", "tests", "golden", "spread", "go")
 PLACES = (0, .01, .05, .1, .25, .5, .75, .9, .95, .99, 1)
-# what is noted, before which text of proc.go
-NOTES = (
-    ("execute", "func execute(gp *g, inheritTime bool) {\n\tmp := getg().m\n"),
-    ("back-off", "\t\t\t\t\t\tif !osHasLowResTimer {\n"),
-    ("stopm", "func stopm() {\n\tgp := getg()\n"),
-    ("woken", "func stopm() {\n\tgp := getg()\n"),
-    ("startm", "func startm(pp *p, spinning, lockheld bool) {\n"),
-    ("go", "func newproc(fn *funcval) {\n\tgp := getg()\n"),
-    ("mstart", "func mstart1() {\n\tgp := getg()\n"),
-    ("clone", "\tnewm1(mp)\n\treleasem(getg().m)"),
-)
+RESTS = (20e3, 50e3, 100e3, 200e3, 1e12)
+# (function, before or after which of its lines; None: at its head, what is noted, of whom)
+NOTES = [
+    ("main", None, "runtime", "0"), ("main", "after:\tgcenable()\n", "inits", "0"),
+    ("main", "before:\tfn()\n", "main", "0"),
+    ("newproc", None, "go", "0"), ("newproc", "before:\t\tif mainStarted {\n", "put", "0"),
+    ("malg", None, "malg", "0"), ("malg", "after:\tnewg := new(g)\n", "struct", "0"),
+    ("malg", "before:\treturn newg", "stack", "0"),
+    ("execute", None, "execute", "0"), ("park_m", None, "park", "0"), ("ready", None, "ready", "0"),
+    ("goexit0", None, "exit", "0"), ("stealWork", None, "steal", "0"),
+    ("runqgrab", "before:usleep(3)", "back-off", "0"),
+    ("stopm", None, "stopm", "0"), ("stopm", "after:\tmPark()\n", "woken", "0"),
+    ("startm", "before:\tnotewakeup(&nmp.park)\n", "wake", "int32(nmp.id)"),
+    ("startm", "after:\tnotewakeup(&nmp.park)\n", "waked", "0"),
+    ("newm", "before:\tnewm1(mp)\n", "clone", "int32(mp.id)"),
+    ("newm", "after:\tnewm1(mp)\n", "cloned", "0"), ("mstart1", None, "mstart", "0"),
+]
+KINDS = [kind for _, _, kind, _ in NOTES]
 RING = """
-type NoteRec struct { T int64; What, M int32 }
-var notes [4096]NoteRec
-var noted atomic.Uint32
+type noteRec struct { t int64; what, m, arg, pad int32 }
+var notes [8192]noteRec
+var noted uint32
+var notesAt, notesTicks int64
 //go:nosplit
-func note1(what int32) {
-	if i := noted.Add(1) - 1; i < 4096 {
-		notes[i] = NoteRec{nanotime(), what, int32(getg().m.id)}
+func note1(what, arg int32) {
+	if i := atomic.Xadd(&noted, 1) - 1; i < 8192 {
+		notes[i] = noteRec{cputicks(), what, int32(getg().m.id), arg, 0}
 	}
 }
-//go:linkname notesget
-func notesget() (*[4096]NoteRec, uint32) { return &notes, noted.Load() }
+func notesinit() { // their pages are there before anything is noted
+	for i := range notes { notes[i].pad = 1 }
+	notesAt, notesTicks = nanotime(), cputicks()
+}
+func notesdump() {
+	println("F", cputicks()-notesTicks, nanotime()-notesAt)
+	for i := uint32(0); i < noted && i < 8192; i++ {
+		r := &notes[i]
+		println("N", r.t-notesTicks, r.m, r.what, r.arg)
+	}
+}
 """
 
 
-def overlay(go, folder):
-    root = subprocess.run([go, "env", "GOROOT"], stdout=subprocess.PIPE, text=True,
-                          check=True).stdout.strip()
-    path = os.path.join(root, "src", "runtime", "proc.go")
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
-    for number, (what, place) in enumerate(NOTES):
-        if place not in text:
-            sys.exit(f"runtime.py: this runtime has no {place!r}: it is for Go 1.23")
-        note = f"\tnote1({number})\n"
-        if what == "clone":
-            text = text.replace(place, note + place, 1)
-        elif what == "woken":
-            at = text.index("\tmPark()\n", text.index(place)) + len("\tmPark()\n")
-            text = text[:at] + note + text[at:]
+def noting(text):
+    """proc.go with the notes."""
+    def inside(function, change):
+        nonlocal text
+        head = re.search(r"^func %s\([^\n]*\{\n" % function, text, re.M)
+        end = text.index("\n}\n", head.end())
+        text = text[:head.end()] + change(text[head.end():end]) + text[end:]
+    for number, (function, place, _, arg) in enumerate(NOTES):
+        note = "\tnote1(%d, %s)\n" % (number, arg)
+        if place is None:
+            inside(function, lambda body, n=note: n + body)
         else:
-            text = text.replace(place, place + note, 1)
-    with open(os.path.join(folder, "proc.go"), "w", encoding="utf-8") as f:
-        f.write(text + RING)
-    replace = {p: os.path.join(folder, "proc.go") for p in (path, os.path.realpath(path))}
-    with open(os.path.join(folder, "overlay.json"), "w", encoding="utf-8") as f:
-        json.dump({"Replace": replace}, f)
+            where, line = place.split(":", 1)
+            new = note.strip() + "; " + line if where == "before" else line + note
+            new = note + line if where == "before" and line.endswith("\n") else new
+            inside(function, lambda body, a=line, b=new: body.replace(a, b, 1))
+    inside("main", lambda b: b.replace("\tfn()\n", "\tfn()\n\tsystemstack(notesdump)\n"))
+    inside("schedinit", lambda b: b.replace("\tworldStopped()\n",
+                                            "\tworldStopped()\n\tnotesinit()\n"))
+    return text + RING
+
+
+def build(go, folder, names):
+    env = dict(os.environ, CGO_ENABLED="0", GO111MODULE="off", GOTOOLCHAIN="local", GOFLAGS="")
+    root = subprocess.run([go, "env", "GOROOT"], stdout=subprocess.PIPE, text=True, check=True,
+                          env=env).stdout.strip()
+    path, copy = os.path.join(root, "src", "runtime", "proc.go"), os.path.join(folder, "proc.go")
+    with open(path, encoding="utf-8") as f, open(copy, "w", encoding="utf-8") as out:
+        out.write(noting(f.read()))
+    overlay = os.path.join(folder, "overlay.json")
+    with open(overlay, "w", encoding="utf-8") as f:
+        json.dump({"Replace": {p: copy for p in (path, os.path.realpath(path))}}, f)
+    for name in names:
+        work = os.path.join(folder, "src-" + name)
+        os.mkdir(work)
+        for source, to in ((name + ".go", "main.go"), ("common.txt", "common.go")):
+            with open(os.path.join(GO, source), encoding="utf-8") as f:
+                text = f.read()
+            with open(os.path.join(work, to), "w", encoding="utf-8") as f:
+                f.write(text)
+        subprocess.run([go, "build", "-trimpath", "-overlay", overlay, "-o",
+                        os.path.join(folder, name), "main.go", "common.go"], check=True, cwd=work,
+                       env=env)
 
 
 def events(program, procs):
-    out = subprocess.run(["chrt", "-f", "1", program], check=True, text=True,
-                         stdout=subprocess.PIPE, env=dict(os.environ, GOMAXPROCS=str(procs))).stdout
-    found = []
-    for line in out.splitlines():
-        t, m, what = line.split()
-        found.append((int(t), int(m), NOTES[int(what)][0]))
-    return sorted(found)
+    """(ns since main.main, M, what, argument), in order."""
+    said = subprocess.run(["chrt", "-f", "1", program], check=True, text=True, capture_output=True,
+                          env=dict(os.environ, GOMAXPROCS=procs)).stderr.splitlines()
+    notes = [[int(x) for x in line.split()[1:]] for line in said if line.startswith("N ")]
+    ticks, ns = [int(x) for x in next(x for x in said if x.startswith("F ")).split()[1:]]
+    at = next(n[0] for n in notes if KINDS[n[2]] == "main")
+    return sorted(((n[0] - at) * ns / ticks, n[1], KINDS[n[2]], n[3]) for n in notes)
 
 
-def first(ev, what, after, m=None):
-    for t, who, kind in ev:
-        if kind in what and t > after and (m is None or who == m):
-            return t, kind
-    return None, None
+def gaps(found, values):
+    """What one M did not do anything else in, from the goroutines of the collector on."""
+    last, gos, seen = {}, 0, collections.Counter()
+    for t, m, what, _ in found:
+        gos += what == "go" and t >= 0
+        before = last.get(m)
+        last[m] = (t, what)
+        if before is None or t < -60e3 or t - before[0] < 900 or what == "woken":
+            continue
+        name = "%s>%s #%d" % (before[1], what, gos)
+        seen[name] += 1
+        if seen[name] == 1:
+            values[name].append(t - before[0])
 
 
-def take(ev, values):
-    gos = [(t, m) for t, m, what in ev if what == "go"]
-    before = [t for t, _ in gos if t < 0]
-    after = [t for t, _ in gos if t >= 0]
-    main = [m for t, m in gos if t >= 0][0]
-    # the last goroutine before main.main is the one of finalizers; the first after is its first
-    values["boot"].append(after[0] - before[-1])
-    values["first_go"].append(after[1] - after[0])
-    values["stack_refill"].append(after[4] - after[3])
-    for i in (1, 2, 4, 5, 6):
-        values["new_g, with the statement"].append(after[i + 1] - after[i])
-    t, _ = first(ev, ("execute",), after[7], main)
-    if t is not None:
-        values["first_wait"].append(t - after[7])
-    for t, _, what in ev:
-        if what == "startm" and t > before[-1] - 50000:
-            woken, kind = first(ev, ("woken", "clone"), t)
-            if kind == "woken":
-                values["startm to an M that slept"].append(woken - t)
-            break
-    for t, _, what in ev:
-        if what == "clone":
-            at, _ = first(ev, ("mstart",), t)
-            if at is not None:
-                values["clone to mstart"].append(at - t)
+def wakes(found, values):
+    for i, (t, m, what, who) in enumerate(found):
+        if what != "wake":
+            continue
+        rested = next((t - e[0] for e in reversed(found[:i]) if e[1] == who and e[2] == "stopm"),
+                      None)
+        done = next((e[0] for e in found[i:] if e[1] == m and e[2] == "waked"), None)
+        woken = next((e[0] for e in found[i:] if e[1] == who and e[2] == "woken"), None)
+        if None not in (rested, done, woken):
+            name = "wake, rested %g us at most" % (next(r for r in RESTS if rested <= r) / 1e3)
+            values[name + ": call"].append(done - t)
+            values[name + ": then"].append(woken - done)
 
 
 def main(args):
-    go, runs = args[0], int(args[1]) if len(args) > 1 else 200
-    values = collections.defaultdict(list)
+    go, procs, runs = args[0], (args[1:] + ["2"])[0], int((args[2:] + ["60"])[0])
+    names = args[3:] or sorted(n[:-3] for n in os.listdir(GO) if n.endswith(".go"))
     with tempfile.TemporaryDirectory() as folder:
-        overlay(go, folder)
-        program = os.path.join(folder, "starts")
-        subprocess.run([go, "build", "-trimpath", "-overlay", os.path.join(folder, "overlay.json"),
-                        "-ldflags=-checklinkname=0", "-o", program,
-                        os.path.join(HERE, "go", "starts.go")], check=True,
-                       env=dict(os.environ, CGO_ENABLED="0", GO111MODULE="off",
-                                GOTOOLCHAIN="local"))
-        for procs in (2, 4):
+        build(go, folder, names)
+        for name in names:
+            values = collections.defaultdict(list)
             for _ in range(runs):
-                take(events(program, procs), values)
-    for name, v in values.items():
-        v.sort()
-        q = [v[min(len(v) - 1, int(p * len(v)))] * 1000 for p in PLACES]
-        print(f"{name}: {q}")
+                found = events(os.path.join(folder, name), procs)
+                gaps(found, values)
+                wakes(found, values)
+            for what, v in sorted(values.items()):
+                v.sort()
+                if what.startswith("wake, ") or 7 * len(v) >= runs:
+                    print("%-10s %-36s %4d " % (name, what, len(v)) + " ".join(
+                        "%6d" % v[min(len(v) - 1, int(p * len(v)))] for p in PLACES))
+    return 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]) if len(sys.argv) > 1 else __doc__)

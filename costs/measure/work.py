@@ -21,7 +21,9 @@ import tempfile
 
 N, CROWD, SEEDS, LOAD_PS = 20000, 5000, 1, 300
 # What a Go program pays when it does something for the first time, and the C core never.
-FIRST = ["boot", "first_go", "first_wait", "stack_refill", "new_g"]
+FIRST = """inits boot netpoll first_go first_wait new_g g_span g_page stack_refill new_size allgs
+    flush""".split()
+CROWDS = "new_g g_span g_page stack_refill allgs flush".split()  # of them, what a crowd pays
 
 
 def loop(body):
@@ -92,7 +94,7 @@ def prepared(base, whose):
     table = json.loads(json.dumps(base))
     # New goroutines are all in malg, by the crowd; the others are Go's alone.
     zeros = {"ps": [0] * 11, "source": "fitted: none"}
-    table["noise"] = {k: zeros for k in (FIRST if whose == "threads" else ["new_g"])}
+    table["noise"] = {k: zeros for k in (FIRST if whose == "threads" else CROWDS)}
     # A table has what a load takes, not after how long its value can be used: nobody waits for it.
     for port in table["ports"].values():
         for k, like in LIKE.items():

@@ -6,7 +6,8 @@
  * preempts who is ahead of it by more than the wake-up granularity. Different from Linux: one queue
  * for all CPUs in place of one each with balancing between them, that is, perfect balance. A woken
  * thread takes its last CPU if that is idle, else the idle one with the lowest number, else it
- * waits.
+ * waits. First come, first served (sched.fifo) is without slices and preemption: the virtual run
+ * time is when a thread came.
  *
  * Also used for dedicated CPUs under a quota: then CPU i belongs to the thread in slot i and nobody
  * ever waits for one.
@@ -93,6 +94,10 @@ static void place_vruntime(struct vm_thread *t, uint64_t at, bool is_new)
 
     if (vm_w_.dedicated)
         return;
+    if (vm_w_.opts.sched.fifo) {
+        t->vruntime = at;
+        return;
+    }
     update_min_vruntime(at);
     least = vm_w_.min_vruntime;
     if (is_new)
@@ -177,7 +182,7 @@ static void arm_slice(uint32_t cpu, uint64_t at)
     struct vm_cpu *c = &vm_w_.cpu[cpu];
     uint64_t due;
 
-    if (c->slice_armed || c->curr == NULL || c->throttled)
+    if (c->slice_armed || c->curr == NULL || c->throttled || vm_w_.opts.sched.fifo)
         return;
     due = c->slice_start + slice(0);
     vm_event_(vm_tick_up_(due > at ? due : at), VE_SLICE, cpu);
@@ -335,7 +340,8 @@ static uint32_t most_served(uint64_t at)
 
 static bool deserves(const struct vm_thread *t, uint32_t cpu, uint64_t at)
 {
-    return vruntime_at(vm_w_.cpu[cpu].curr, at) > t->vruntime + vm_w_.wakeup;
+    return !vm_w_.opts.sched.fifo &&
+           vruntime_at(vm_w_.cpu[cpu].curr, at) > t->vruntime + vm_w_.wakeup;
 }
 
 void vm_cpu_place_(struct vm_thread *t, uint64_t at, bool is_new)

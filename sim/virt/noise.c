@@ -8,10 +8,8 @@
 
 #include "sim/virt/host.h"
 
-enum { WHOLE = 1000000 }; /* parts that a draw distinguishes */
-
-static const uint32_t places[NOISE_QUANTILES] = {0,      10000,  50000,  100000, 250000, 500000,
-                                                 750000, 900000, 950000, 990000, WHOLE};
+static const uint32_t places[NOISE_QUANTILES] = {0,      10000,  50000,  100000, 250000,     500000,
+                                                 750000, 900000, 950000, 990000, NOISE_WHOLE};
 
 static uint64_t between(const uint32_t *q, uint64_t u)
 {
@@ -23,21 +21,32 @@ static uint64_t between(const uint32_t *q, uint64_t u)
     return from + (to - from) * (u - places[i - 1]) / (places[i] - places[i - 1]);
 }
 
-static uint64_t drawn(enum cost_noise kind)
+uint64_t vm_noise_place_(void)
 {
-    uint64_t u = rng_below(&vm_w_.noise, WHOLE + 1);
-
-    return between(vm_w_.quantiles[kind], draw(WHOLE + 1, u));
+    if (vm_w_.opts.noise_permille == 0)
+        return 0;
+    uint64_t u = rng_below(&vm_w_.noise, NOISE_WHOLE + 1);
+    return draw(NOISE_WHOLE + 1, u);
 }
 
-uint64_t vm_noise_cost_(enum cost_noise kind)
+static uint64_t drawn(enum cost_noise kind)
+{
+    return between(vm_w_.quantiles[kind], vm_noise_place_());
+}
+
+uint64_t vm_noise_cost_at_(enum cost_noise kind, uint64_t place)
 {
     uint64_t ps = vm_hot.kind[cost_noise_of(kind)], share = vm_w_.opts.noise_permille;
 
     if (share == 0 || ps == 0)
         return ps;
-    uint64_t noisy = ps * drawn(kind) / 1000;
+    uint64_t noisy = ps * between(vm_w_.quantiles[kind], place) / 1000;
     return (ps * (1000 - share) + noisy * share) / 1000;
+}
+
+uint64_t vm_noise_cost_(enum cost_noise kind)
+{
+    return vm_noise_cost_at_(kind, vm_hot.kind[cost_noise_of(kind)] == 0 ? 0 : vm_noise_place_());
 }
 
 uint64_t vm_noise_time_(enum cost_noise kind)
@@ -49,11 +58,13 @@ uint64_t vm_noise_time_(enum cost_noise kind)
 
 void vm_jolt_(enum cost_noise kind)
 {
-    uint32_t bit = (int)kind < NOISE_ONCES ? 1u << kind : 0, boot = 1u << NOISE_boot;
+    uint32_t bit = (int)kind < NOISE_ONCES ? 1u << kind : 0, inits = 1u << NOISE_inits;
 
-    if (kind != NOISE_boot && (vm_w_.jolted & boot) == 0)
-        return; /* what happens before main.main is part of that */
-    if ((vm_w_.jolted & bit) == 0)
-        vm_hot.now += vm_noise_time_(kind);
+    if (kind != NOISE_inits && (vm_w_.jolted & inits) == 0)
+        return;  /* what happens before main.main is part of that */
+    vm_point_(); /* who else runs is seen as it is now */
+    uint64_t ps = (vm_w_.jolted & bit) == 0 ? vm_noise_time_(kind) : 0;
+    if (kind != NOISE_flush || vm_interrupt_others_(ps))
+        vm_hot.now += ps;
     vm_w_.jolted |= bit;
 }

@@ -151,7 +151,7 @@ static void thread_event(enum vm_event kind, uint32_t id, uint64_t at)
     else if (kind == VE_BURST)
         vm_burst_over_(t, at);
     else
-        vm_wake_(t, at);
+        vm_timed_out_(t, at);
 }
 
 static void run_event(const struct event *e)

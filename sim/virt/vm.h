@@ -35,6 +35,7 @@ struct vm_sched_opts {
     int64_t granularity_ns; /* ... but a slice is not shorter than this (0.75 ms) */
     int64_t wakeup_ns;      /* a woken thread preempts if it is behind by more than this (1 ms) */
     int64_t tick_ns;        /* slices and quotas are looked at on multiples of this (1: when due) */
+    bool fifo;              /* first come, first served, until it sleeps; nothing of the others */
     bool scale_by_cpus;     /* multiply the first three by 1 + log2(min(cpus, 8)), as Linux does */
 };
 

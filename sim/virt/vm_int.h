@@ -66,6 +66,8 @@ struct vm_thread {
 
     uint8_t sleep; /* enum vm_sleep */
     bool woken;    /* by somebody else than its timeout */
+    bool brief;    /* so short that it stays on its CPU */
+    uint64_t due;  /* of its timeout */
     const uint32_t *key;
     struct vm_thread *prev, *next; /* futex bucket, list of pollers, list of the dead */
 
@@ -248,6 +250,8 @@ void vm_block_(enum vm_sleep sleep, uint64_t until);
 /* A sleeping thread becomes runnable at `at`: gets a CPU after the wake latency, or waits for one.
  */
 void vm_wake_(struct vm_thread *t, uint64_t at);
+/* ... because its timeout is over. */
+void vm_timed_out_(struct vm_thread *t, uint64_t at);
 /* By the current thread, which pays for it. */
 void vm_futex_wake_(struct vm_thread *t);
 /* t has a CPU and goes on at `at`: with its burst if one is left, else with its code. */
@@ -261,9 +265,17 @@ void vm_signal_arrives_(struct vm_thread *t, uint64_t at);
  */
 void vm_burn_(uint64_t ps);
 
+/* Interrupts every other thread that is on a CPU, which takes the current one ps. False: there is
+ * none. */
+bool vm_interrupt_others_(uint64_t ps);
+
 /* noise.c */
 /* The cost that this noise is of, as it is this time. */
 uint64_t vm_noise_cost_(enum cost_noise kind);
+/* ... and what lies at this place among all that it may be, for what comes of one cause. */
+enum { NOISE_MIDDLE = 500000, NOISE_WHOLE = 1000000 }; /* of parts that a draw distinguishes */
+uint64_t vm_noise_place_(void);
+uint64_t vm_noise_cost_at_(enum cost_noise kind, uint64_t place);
 /* A time of its own; 0 in a world without noise. */
 uint64_t vm_noise_time_(enum cost_noise kind);
 

@@ -239,7 +239,7 @@ static void many_sleeps(void *arg)
 {
     (void)arg;
     for (int i = 0; i < 64; i++)
-        took[i] = TOOK(host_usleep(10)) - 10000000;
+        took[i] = TOOK(host_usleep(20)) - 20000000; /* long enough to leave the CPU */
 }
 
 /* No two of 64 sleeps end equally late, none by more than the table says; another seed, other

@@ -199,6 +199,24 @@ TEST_CASE(Cpu, AWokenThreadThatIsNotFarBehindWaits)
     world_end();
 }
 
+/* The sleeper comes back when all others have had what they want, and they have had it one after
+ * the other. */
+TEST_CASE(Cpu, FirstComeFirstServedTakesNothingFromAnybody)
+{
+    begin(&(struct vm_opts){.cpus = 1, .sched = {.fifo = true}}, 3);
+    b[0] = (struct burner){.burst_ns = 100000000, .count = 1};
+    b[1] = (struct burner){.burst_ns = 21000};
+    b[2] = (struct burner){.burst_ns = 50000000, .count = 1};
+    world_thread(sleeper, &b[1]);
+    world_thread(burn, &b[0]);
+    world_thread(burn, &b[2]);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
+    CHECK_EQ(b[0].done_at, 100 * PS_PER_MS);
+    CHECK_EQ(b[2].done_at, 150 * PS_PER_MS);
+    CHECK_EQ(b[1].done_at, 150 * PS_PER_MS);
+    world_end();
+}
+
 TEST_CASE(Cpu, SleepEarnsNoUnlimitedCredit)
 {
     uint64_t sum;

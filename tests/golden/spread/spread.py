@@ -24,7 +24,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 COSTS = os.path.join(HERE, "..", "..", "..", "costs", "zen5-vm-fifo.json")
 SEEDS, POINTS, FACTOR, OFTEN = 1000, 15, 2, 20
-FLOORS = {"share": 27, "top": 37, "orders": 38, "often": 23}
+FLOORS = {"share": 36, "top": 41, "orders": 45, "often": 25}
 
 
 def recorded(path):
@@ -42,7 +42,8 @@ def simulated(gmpsim, row):
     name, release, procs = row
     out = subprocess.run([gmpsim, "run", os.path.join(HERE, "scenarios", name + ".json"),
                           "--profile", release, "--procs", procs, "--costs", COSTS, "--prints",
-                          "--runs", str(SEEDS)], stdout=subprocess.PIPE, text=True, check=True)
+                          "--sched", "fifo", "--runs", str(SEEDS)],
+                         stdout=subprocess.PIPE, text=True, check=True)
     orders = [line.strip() for line in out.stdout.splitlines() if line.strip()]
     assert len(orders) == SEEDS, (row, len(orders))
     return orders
