@@ -12,6 +12,7 @@
 enum { PROCS = 8, RING = 16 };
 
 static void (*body)(struct m *mp);
+static bool body_ended; /* and does not sleep at a lock for ever */
 static uint64_t ids;                        /* of the Gs made here */
 static const char *rule_off;                /* of the profile; NULL: none */
 static int64_t rule_ranks;                  /* 1: the order of locks is checked */
@@ -22,6 +23,7 @@ static void on_m0(void *arg)
     struct m *mp = arg;
     schedinit(mp);
     body(mp);
+    body_ended = true;
 }
 
 static enum world_end world_until(uint64_t until_ps, int release, int32_t procs,
@@ -40,6 +42,7 @@ static enum world_end world_until(uint64_t until_ps, int release, int32_t procs,
     if (rule_off != NULL)
         CHECK_EQ(profile_set(&profile, rule_off, 0), 0);
     body = fn;
+    body_ended = false;
     ids = 0;
     core = core_rules;
     core.run_m0 = on_m0;
@@ -60,6 +63,7 @@ static void world(int release, int32_t procs, const struct host_opts *o, void (*
     if (end == END_THROWN || end == END_FINDING)
         FAIL_CASE("%s", host_virt.verdict()->text);
     CHECK_EQ(end, END_IDLE);
+    CHECK(body_ended);
     host_virt.close();
 }
 
