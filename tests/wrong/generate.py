@@ -18,7 +18,7 @@ Kinds:
 
 No mutants are: a dropped declaration or the return at the end of a function (it would not
 compile, or return anything); a dropped throw, assert or (void): a check of the model's own that
-never fires, and nothing; constants that the compiler needs (cases, sizes, enums, static data);
+never fires, and nothing; a break behind which is a break; constants that the compiler needs (cases, sizes, enums, static data);
 how memory is aligned; and a mutant with the text of another one.
 
 A mutant is named by what it is and not by where: file, function, kind, text, and which of those
@@ -45,6 +45,7 @@ extern unsigned char *wrong_reached;
 #endif
 """
 EDGES = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+NEXT_BREAKS = re.compile(r"\s*(?:(?:case \w+|default):\s*)+break;")
 LEFT_OUT = re.compile(r"^(?:throw|assert|__builtin_prefetch)\s*\(|^\(void\)\s*\w+\s*;$")
 
 
@@ -82,6 +83,8 @@ class Maker:
         if LEFT_OUT.match(text) or (kind == "return" and not early):
             return
         if kind in ("break", "continue") and not early and last:
+            return
+        if kind == "break" and NEXT_BREAKS.match(self.text, end):
             return
         self.add("drop", start, end, lambda n, s: "{ if (!WRONG(%d)) { %s } }" % (n, s))
 
