@@ -46,7 +46,7 @@ extern unsigned char *wrong_reached;
 """
 EDGES = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 NEXT_BREAKS = re.compile(r"\s*(?:(?:case \w+|default):\s*)+break;")
-LEFT_OUT = re.compile(r"^(?:throw|assert|__builtin_prefetch)\s*\(|^\(void\)\s*\w+\s*;$")
+LEFT_OUT = re.compile(r"^(?:throw|badTimer|assert|__builtin_prefetch)\s*\(|^\(void\)\s*\w+\s*;$")
 
 
 class Mutant:
@@ -84,9 +84,16 @@ class Maker:
             return
         if kind in ("break", "continue") and not early and last:
             return
-        if kind == "break" and NEXT_BREAKS.match(self.text, end):
+        if kind == "break" and self.leads_nowhere(start, end):
             return
         self.add("drop", start, end, lambda n, s: "{ if (!WRONG(%d)) { %s } }" % (n, s))
+
+    def leads_nowhere(self, start, end):
+        """A break of a switch behind which is another one, or the switch's end."""
+        if NEXT_BREAKS.match(self.text, end):
+            return True
+        return (re.search(r"(?:case \w+|default):\s*$", self.text[:start]) is not None and
+                re.match(r"\s*\}", self.text[end:]) is not None)
 
     def expression(self, node, condition):
         if condition:

@@ -21,6 +21,15 @@ static uint32_t drawn(uint32_t n);
 #define turn_settle() (void)turn_settles++
 #define turn_draw(n)  drawn(n)
 
+/* A program's draws, where somebody chooses (rules_interp.c). */
+static bool draws_chosen;
+static uint32_t choose_draw(uint32_t n, uint32_t fallback);
+#undef program_draws
+#undef draw
+#define program_draws(n) (draws_chosen && (n) > 1)
+#define draw(n, fallback) \
+    (draws_chosen ? choose_draw((uint32_t)(n), (uint32_t)(fallback)) : (uint32_t)(fallback))
+
 /* What the model tells of its descriptors, as to threads (rules_fd.c); and what a poll finds. */
 static int opened, unregistered, takes_told;
 static int32_t opened_fd;
@@ -40,6 +49,7 @@ static int32_t finds_events(int64_t ns, struct poll_event *ev, int32_t cap);
 
 #include "harness.h"
 #include "run/host.h"
+#include "sim/base/dist.h"
 
 enum { PROCS = 8, RING = 16 };
 
@@ -877,3 +887,4 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_rest.c"
 #include "rules_fd.c"
 #include "rules_turn.c"
+#include "rules_interp.c"
