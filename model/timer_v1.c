@@ -312,9 +312,7 @@ static void addtimer_to(struct timers *ts, struct timer *t)
 /* The rest of addtimer, of who was not pinned: by now the heap may be another P's. */
 static enum opres step_addtimer(struct g *gp)
 {
-    struct timers *ts = gp->param;
-    gp->param = NULL;
-    addtimer_to(ts, gp->opobj);
+    addtimer_to(gp->param, gp->opobj);
     return OP_DONE;
 }
 

@@ -18,8 +18,9 @@ Kinds:
 
 No mutants are: a dropped declaration or the return at the end of a function (it would not
 compile, or return anything); a dropped throw, assert or (void): a check of the model's own that
-never fires, and nothing; a break behind which is a break; constants that the compiler needs (cases, sizes, enums, static data);
-how memory is aligned; and a mutant with the text of another one.
+never fires, and nothing; a break behind which is a break; the edge where the smaller or larger of
+two is taken; constants that the compiler needs (cases, sizes, enums, static data); how memory is
+aligned; and a mutant with the text of another one.
 
 A mutant is named by what it is and not by where: file, function, kind, text, and which of those
 that are alike. So the name stays while the lines around it move.
@@ -142,7 +143,19 @@ class Maker:
                 self.add(kind, node.start, node.end,
                          lambda n, s, o=f"{other}{suffix}": f"(WRONG({n}) ? {o} : {s})", line)
 
+    def is_tie(self, node):
+        """The smaller or larger of two: which of two equal ones is no difference."""
+        left, right = (re.escape(self.text[n.start:n.end]) for n in node.parts)
+        before, after = self.text[:node.start].rstrip(), self.text[node.end:]
+        if before.endswith(("&&", "||")):
+            return False
+        return any(re.match(rf"\s*\?\s*{a}\s*:\s*{b}\s*[;,)]", after) or
+                   (before.endswith("if (") and re.match(rf"\)\s*{a} = {b};", after))
+                   for a, b in ((left, right), (right, left)))
+
     def edge(self, node):
+        if self.is_tie(node):
+            return
         left, right = node.parts
         text = self.text
         between = text[left.end:right.start]

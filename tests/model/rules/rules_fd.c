@@ -29,7 +29,7 @@ static int32_t finds_events(int64_t ns, struct poll_event *ev, int32_t cap)
 
 /* ---- operations ---- */
 
-enum { BACKLOG = 16 };
+enum { BACKLOG = 16, SOON = 1000000000 };
 static const struct arrivals reads = {.kind = ARRIVE_POSTED, .mode = POLL_R},
                              writes = {.kind = ARRIVE_POSTED, .mode = POLL_W};
 
@@ -280,4 +280,57 @@ static void polls_in_batches(struct m *mp)
 TEST_CASE(FdRules, APollSeesSoManyEventsAndNoneOfAClosedDescriptor)
 {
     each_release(polls_in_batches);
+}
+
+/* ---- deadlines ---- */
+
+/* A close, and a deadline that is taken back, leave no timer; the poller that is not there yet has
+ * nothing to add to the waiters. */
+static void ends_deadlines(struct m *mp)
+{
+    struct gList list = {0};
+    (void)mp;
+    CHECK_EQ(netpoll(0, &list), 0);
+    a_store(&sched->nmspinning, 1);
+    netpollGenericInit();
+    for (int by_close = 0; by_close <= 1; by_close++) {
+        struct pollDesc *pd = desc();
+        pollSetDeadline(pd, 1, POLL_W); /* the nearest there is */
+        CHECK_GT(pd->wd, 1);
+        pollSetDeadline(pd, SOON, POLL_R);
+        CHECK(pd->rrun && pd->wrun);
+        if (by_close)
+            pollUnblock(pd);
+        else
+            pollSetDeadline(pd, 0, POLL_RW);
+        CHECK(!pd->rrun && !pd->wrun);
+        CHECK(!timer_stop(&pd->rt)); /* it was stopped */
+        CHECK(!timer_stop(&pd->wt));
+    }
+    struct pollDesc *pd = desc();
+    pollUnblock(pd);
+    a_store(&pd->rg, pdReady); /* an edge that nobody waits for is no user */
+    a_store(&pd->wg, pdReady);
+    pollClose(pd);
+    CHECK_EQ(a_peek(&pd->open), 0);
+}
+
+TEST_CASE(FdRules, NoTimerOutlivesItsDeadline) { each_release(ends_deadlines); }
+
+static void passes_no_deadline(struct m *mp)
+{
+    (void)mp;
+    struct pollDesc *pd = desc();
+    netpollGenericInit();
+    pd->rrun = true;
+    pd->rd = 0;
+    netpollReadDeadline(pd, pd->rseq, 0);
+}
+
+TEST_CASE(FdRules, ATimerWithoutADeadlineIsAThrow)
+{
+    CHECK_EQ(world_until(UINT64_MAX, 27, PROCS, &(struct host_opts){0}, passes_no_deadline),
+             END_THROWN);
+    CHECK(strstr(host_virt.verdict()->text, "deadline") != NULL);
+    host_virt.close();
 }

@@ -68,7 +68,7 @@ TEST_CASE(InterpRules, OperandsThatPanic)
         panic_row.in = panic_rows[i].in;
         panic_row.text = panic_rows[i].text;
         memcpy(panic_row.R, panic_rows[i].reg, sizeof panic_row.R);
-        enum world_end end = world_until(1000000, 27, PROCS, &(struct host_opts){0}, does_row);
+        enum world_end end = world_until(10000000000, 27, PROCS, &(struct host_opts){0}, does_row);
         CHECK_EQ(end == END_FINDING, panic_row.text != NULL);
         CHECK_EQ(body_ended, panic_row.text == NULL);
         if (panic_row.text != NULL)
@@ -345,7 +345,8 @@ TEST_CASE(InterpRules, TheMachineHasATebibyte)
     world_program = &leak_program;
     for (int over = 0; over < 2; over++) {
         heap_at = (INT64_C(1) << 40) - MCACHE_BYTES + over;
-        enum world_end end = world_until(1000000, 27, PROCS, &(struct host_opts){0}, fills_heap);
+        enum world_end end = world_until(10000000000, 27, PROCS, &(struct host_opts){0},
+                                         fills_heap);
         CHECK_EQ(end == END_FINDING, over == 1);
         if (over)
             CHECK(strstr(host_virt.verdict()->text, "out of memory") != NULL);

@@ -888,3 +888,4 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_fd.c"
 #include "rules_turn.c"
 #include "rules_interp.c"
+#include "rules_timer.c"
