@@ -889,3 +889,4 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_turn.c"
 #include "rules_interp.c"
 #include "rules_timer.c"
+#include "rules_gcwork.c"
