@@ -447,7 +447,6 @@ static void adjusttimers(struct timers *ts, int64_t now)
         uint32_t s = a_load(&t->v1.status);
         switch ((enum timer_status)s) {
         case timerDeleted:
-            changed = 0;
             i = remove_deleted(ts, i, &changed) ? rescan_from(i, changed) : i + 1;
             break;
         case timerModifiedEarlier:

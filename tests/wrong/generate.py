@@ -19,8 +19,8 @@ Kinds:
 No mutants are: a dropped declaration or the return at the end of a function (it would not
 compile, or return anything); a dropped throw, assert or (void): a check of the model's own that
 never fires, and nothing; a break behind which is a break; the edge where the smaller or larger of
-two is taken; constants that the compiler needs (cases, sizes, enums, static data); how memory is
-aligned; and a mutant with the text of another one.
+two is taken; constants that the compiler needs (cases, sizes, enums, static data); what is likely,
+and how memory is aligned; and a mutant with the text of another one.
 
 A mutant is named by what it is and not by where: file, function, kind, text, and which of those
 that are alike. So the name stays while the lines around it move.
@@ -47,6 +47,7 @@ extern unsigned char *wrong_reached;
 """
 EDGES = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 NEXT_BREAKS = re.compile(r"\s*(?:(?:case \w+|default):\s*)+break;")
+HINTS = ("host_alloc(", "__builtin_expect(")
 LEFT_OUT = re.compile(r"^(?:throw|badTimer|assert|__builtin_prefetch)\s*\(|^\(void\)\s*\w+\s*;$")
 
 
@@ -127,8 +128,8 @@ class Maker:
         elif node.kind == "unary" and node.op == "!":
             self.negate(node.parts[0])
         parts = node.parts
-        if node.kind == "call" and self.text.startswith("host_alloc(", node.start):
-            parts = parts[:-1]  # the alignment
+        if node.kind == "call" and self.text.startswith(HINTS, node.start):
+            parts = parts[:-1]  # the alignment; what is likely
         for part in parts:
             self.walk(part)
 

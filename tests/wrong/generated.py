@@ -156,6 +156,15 @@ def print_table(results):
               "%9.1f" % (100 * row["survive"] / row["mutants"]))
 
 
+def wilson(k, n):
+    """The 95 % interval of a share k of n, in percent."""
+    z, n = 1.96, max(n, 1)
+    p, d = k / n, 1 + 1.96 ** 2 / n
+    middle = p + z * z / (2 * n)
+    half = z * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
+    return 100 * max(0, middle - half) / d, 100 * (middle + half) / d
+
+
 def judge(tries, results, identical, most):
     survivors = read_survivors()
     same, unnamed, survived = 0, [], 0
@@ -172,8 +181,10 @@ def judge(tries, results, identical, most):
     for m, how in unnamed:
         print(f"{how}\t{m.name()}")
     count = len(results) - same
+    low, high = wilson(survived, count)
     print(f"{count} mutants, {count - survived} noticed, {survived} survive "
-          f"({100 * survived / max(count, 1):.1f} %), {len(unnamed)} of them without a reason")
+          f"({100 * survived / max(count, 1):.1f} %; 95 % interval {low:.1f} to {high:.1f}), "
+          f"{len(unnamed)} of them without a reason")
     return 1 if len(unnamed) * 100 > most * count else 0
 
 

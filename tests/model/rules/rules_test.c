@@ -45,6 +45,7 @@ static int32_t finds_events(int64_t ns, struct poll_event *ev, int32_t cap);
 #define netpoll_wait(ns, ev, cap) finds_events(ns, ev, cap)
 #include "model/model.c"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "harness.h"
@@ -890,3 +891,5 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_interp.c"
 #include "rules_timer.c"
 #include "rules_gcwork.c"
+#include "rules_check.c"
+#include "rules_few.c"
