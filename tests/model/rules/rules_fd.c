@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The part of rules_test.c about fd.c: one reader and one writer at a time, what an operation does
- * when something is there, when nothing is, when the descriptor is closed; what the host is told. */
+ * when something is there, when nothing is, when the descriptor is closed; what the host is
+ * told. */
 
 /* ---- what a poll finds: what the case says, or what the host has ---- */
 

@@ -199,3 +199,28 @@ static void has_ranks(struct m *mp)
 }
 
 TEST_CASE(FewRules, ALockAsksForItsOwnRank) { each_leak_world(27, has_ranks); }
+
+/* How late a timer was, in whole us, as far as there are numbers. */
+static void is_late(struct m *mp)
+{
+    (void)mp;
+    CHECK_EQ(timer_late_us(0), 0);
+    CHECK_EQ(timer_late_us(999), 0);
+    CHECK_EQ(timer_late_us(1000), 1);
+    CHECK_EQ(timer_late_us(INT64_C(4294967294999)), UINT32_MAX - 1);
+    CHECK_EQ(timer_late_us(INT64_C(4294967295000)), UINT32_MAX);
+    CHECK_EQ(timer_late_us(INT64_C(5000000000000)), UINT32_MAX);
+    CHECK_EQ(timer_late_us(INT64_MAX), UINT32_MAX);
+}
+
+TEST_CASE(FewRules, LatenessHasALimit) { each_leak_world(27, is_late); }
+
+/* A broken rule names who is concerned. */
+static void names_all(struct m *mp)
+{
+    struct g *gp = g_of(Gwaiting);
+    CHECK_STR(check_says("wrong", gp, mp_p(mp), mp), "wrong (G 1 waiting, P 0 running, M 0)");
+    CHECK_STR(check_says("wrong", NULL, NULL, NULL), "wrong (G -, P -, M -)");
+}
+
+TEST_CASE(FewRules, ABrokenRuleNamesWhoIsConcerned) { each_leak_world(27, names_all); }

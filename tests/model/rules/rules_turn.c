@@ -506,7 +506,8 @@ static void gives_way(struct m *mp)
 
 TEST_CASE(TurnRules, WhoRunsIsAskedBeforeWhatOthersSee) { each_turn_world(27, gives_way); }
 
-/* Time has passed: timers that are due run, and who waits for a descriptor that is ready goes on. */
+/* Time has passed: timers that are due run, and who waits for a descriptor that is ready goes on.
+ */
 static void passes_time(struct m *mp)
 {
     struct p *pp = mp_p(mp);
