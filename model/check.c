@@ -218,7 +218,7 @@ static int places_of(struct p *pp)
     bool stopped = wired == 0 && status == Pgcstop && stopping;
     bool calling = wired == 0 && status == Psyscall && !prof->sys_block_on_exit;
     return held + stopped + calling + (idle && status == Pidle) + (given > 0 && status == Pidle) +
-           (wired > 1) + (given > 1);
+           (given > 1);
 }
 
 static const char *check_partition(void)

@@ -232,7 +232,6 @@ static enum opres fd_op(struct g *gp, struct pollfd *fd, int64_t op)
 {
     gp->opobj = fd;
     gp->opval = op;
-    gp->param = NULL;
     return step_fdLock(gp);
 }
 

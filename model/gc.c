@@ -34,7 +34,6 @@ static void gc_init(void)
     a_init(&c->markDoneSema, 1);
     c->workers_cap = rt->allp_cap;
     c->workers = host_alloc((size_t)c->workers_cap * sizeof *c->workers, 8);
-    c->fracDen = 1;
     gc_commit();
     specials_init();
 }

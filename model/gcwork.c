@@ -445,7 +445,7 @@ static bool assist_mark(struct g *gp, int64_t scan_work, int64_t ratio)
         share_work(n);
     }
     casgstatus(gp, Gwaiting, Grunning);
-    int64_t paid = 1 + (ratio > 0 ? mul_div(done, RATIO_ONE, ratio) : done);
+    int64_t paid = 1 + mul_div(done, RATIO_ONE, ratio);
     gp->gcAssistBytes += (int32_t)(paid < ASSIST_MAX ? paid : ASSIST_MAX);
     ev_gc_assist_end(rec_g(gp), (uint64_t)(record_now() - start));
     getm()->counters[C_assists]++;

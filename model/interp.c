@@ -463,7 +463,6 @@ static enum opres step_fdResult(struct g *gp)
         set_reg(gp, in->b, gp->opval < 0 ? 0 : (int64_t)(intptr_t)gp->param);
     if (in->op != OP_FDCLOSE)
         set_reg(gp, in->a, gp->opval);
-    gp->param = NULL;
     return OP_DONE;
 }
 

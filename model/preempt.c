@@ -124,15 +124,13 @@ static bool preemptone(struct p *pp)
 }
 
 /* proc.go preemptall. */
-static bool preemptall(void)
+static void preemptall(void)
 {
-    bool any = false;
     for (int32_t i = 0; i < rt->allp_len; i++) {
         struct p *pp = rt->allp[i];
-        if (a_load_rlx(&pp->status) == Prunning && preemptone(pp))
-            any = true;
+        if (a_load_rlx(&pp->status) == Prunning)
+            (void)preemptone(pp);
     }
-    return any;
 }
 
 /* What suspendG remembers of the last request, so that it does not signal an M twice for nothing.

@@ -16,7 +16,7 @@ static COLD enum opres newstack(struct g *gp);
  * the G goes on with `rest`. */
 static void preemptible(struct g *gp, enum step rest);
 static bool preemptone(struct p *pp);
-static bool preemptall(void);
+static void preemptall(void);
 static struct suspendGState suspendG(struct g *gp);
 static void resumeG(struct suspendGState s);
 #endif

@@ -107,7 +107,7 @@ static void stopTheWorldWithSema(enum ev_stw reason, bool pseudo_wait)
     lock(&sched->lock);
     sched->stopwait = a_load_rlx(&rt->gomaxprocs);
     a_store(&sched->gcwaiting, 1);
-    (void)preemptall();
+    preemptall();
     a_store_rlx(&mp_p(mp)->status, Pgcstop);
     sched->stopwait--;
     stop_syscalling();
@@ -119,7 +119,7 @@ static void stopTheWorldWithSema(enum ev_stw reason, bool pseudo_wait)
             noteclear(&sched->stopnote);
             break;
         }
-        (void)preemptall();
+        preemptall();
     }
     verify_stopped();
     ev_stw_stopped(rec_g(gp), (uint64_t)(record_now() - start), reason);
@@ -401,7 +401,7 @@ static void forEachP(void (*fn)(struct p *))
     for (int32_t i = 0; i < rt->allp_len; i++)
         if (rt->allp[i] != self)
             a_store(&rt->allp[i]->runSafePointFn, 1);
-    (void)preemptall();
+    preemptall();
     for (struct p *pp = a_load_rlx(&sched->pidle); pp != NULL; pp = pp->link) {
         if (a_cas(&pp->runSafePointFn, 1, 0)) {
             fn(pp);
@@ -419,7 +419,7 @@ static void forEachP(void (*fn)(struct p *))
             noteclear(&sched->safePointNote);
             break;
         }
-        (void)preemptall();
+        preemptall();
     }
     if (sched->safePointWait != 0)
         throw("forEachP: not done");

@@ -312,9 +312,7 @@ static void addtimer_to(struct timers *ts, struct timer *t)
 /* The rest of addtimer, of who was not pinned: by now the heap may be another P's. */
 static enum opres step_addtimer(struct g *gp)
 {
-    struct timers *ts = gp->param;
-    gp->param = NULL;
-    addtimer_to(ts, gp->opobj);
+    addtimer_to(gp->param, gp->opobj);
     return OP_DONE;
 }
 
@@ -449,7 +447,6 @@ static void adjusttimers(struct timers *ts, int64_t now)
         uint32_t s = a_load(&t->v1.status);
         switch ((enum timer_status)s) {
         case timerDeleted:
-            changed = 0;
             i = remove_deleted(ts, i, &changed) ? rescan_from(i, changed) : i + 1;
             break;
         case timerModifiedEarlier:

@@ -57,8 +57,7 @@ static void turn_object(struct turn_does *d, int32_t object)
             return;
     if (d->count == TURN_OBJECTS_MAX) {
         d->count = 1;
-        object = TURN_OBJECT_ALL;
-        d->object[0] = object;
+        d->object[0] = TURN_OBJECT_ALL;
         return;
     }
     d->object[d->count++] = object;
@@ -177,7 +176,7 @@ static void turn_collect(struct turn *t, struct p *pp, struct g *first)
         turn_offer(t, a_own(&pp->runnext));
     for (uint32_t i = h; i != tail; i++)
         turn_offer(t, a_own(runq_slot(pp, i)));
-    for (struct g *gp = sched->runq.head; gp != NULL && t->count < TURN_MAX; gp = gp->schedlink)
+    for (struct g *gp = sched->runq.head; gp != NULL; gp = gp->schedlink)
         turn_offer(t, gp);
 }
 
@@ -245,7 +244,7 @@ static struct g *turn_dequeue(struct p *pp, struct g *gp)
 static void turn_time_passed(struct p *pp)
 {
     timers_check(pp, &(struct timer_check){0});
-    if (!netpollinited() || !netpollAnyWaiters())
+    if (!netpollAnyWaiters())
         return;
     struct gList list = {0};
     int32_t delta = netpoll(0, &list);

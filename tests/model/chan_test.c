@@ -220,3 +220,43 @@ TEST_CASE(Chan, SumsAreRightOnManyPs)
         CHECK_STR(r.out, "160800");
     }
 }
+
+/* A sudog is used again for the next wait, and nothing of the last one shows: who waited with a
+ * value and got through, and waits for the close then, receives none and is not sent. */
+static int waits_twice(bool send, int c1, int c2)
+{
+    int f = as_func(&a, "f", 0, 4);
+    as_const(&a, 0, 7);
+    as_send(&a, c1, 0);
+    if (send)
+        as_send(&a, c2, 0);
+    else
+        as_op(&a, OP_RECV, 1, 2, 0, c2, 0);
+    as_print1(&a, "%d", 1);
+    as_print1(&a, " %t", 2);
+    as_ret(&a);
+    return f;
+}
+
+static void close_after_send(bool send)
+{
+    as_init(&a);
+    int c1 = as_object(&a, OBJ_CHAN, 0), c2 = as_object(&a, OBJ_CHAN, 0);
+    int f = waits_twice(send, c1, c2);
+    as_func(&a, "main", 0, 2);
+    as_go(&a, f, 0, 0);
+    as_plain(&a, OP_GOSCHED); /* f waits to send */
+    as_recv(&a, c1, 0);
+    as_plain(&a, OP_GOSCHED); /* ... and for the second channel */
+    as_obj(&a, OP_CLOSE, c2);
+    as_plain(&a, OP_GOSCHED);
+    as_ret(&a);
+}
+
+TEST_CASE(Chan, AWaitHasNothingOfTheOneBefore)
+{
+    close_after_send(false);
+    check_all("0 false");
+    close_after_send(true);
+    check_dies(FIND_PANIC, "panic: send on closed channel");
+}

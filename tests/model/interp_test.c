@@ -141,15 +141,65 @@ static void loop_program(bool tight)
 /* for {} can only be left by a signal: never before 1.14, nor with asyncpreemptoff=1. */
 TEST_CASE(Interp, TightLoopNeedsASignal)
 {
+    static const int releases[] = {13, 14, 27}; /* some ten million jumps each */
     loop_program(true);
-    EACH_RELEASE(rel)
-    {
-        as_run(&r, &a, (struct as_opts){.release = rel, .until_ms = 60});
+    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
+        int rel = releases[i];
+        as_run(&r, &a, (struct as_opts){.release = rel, .until_ms = 30});
         CHECK_EQ(r.end, rel == 13 ? END_TIME : END_STOPPED);
         CHECK_STR(r.out, rel == 13 ? "" : "main");
     }
-    as_run(&r, &a, (struct as_opts){.until_ms = 60, .rule = "async_preempt_off", .value = 1});
+    as_run(&r, &a, (struct as_opts){.until_ms = 30, .rule = "async_preempt_off", .value = 1});
     CHECK_EQ(r.end, END_TIME);
+}
+
+/* It goes on where it was left, and in no other place: the loop counts to its end, and what is
+ * before it happens once. The call before the loop makes none of its jumps safe to stay at. */
+TEST_CASE(Interp, TightLoopGoesOnWhereItWasLeft)
+{
+    enum { ROUNDS = 8000000 };
+    as_init(&a);
+    int wg = as_object(&a, OBJ_WAITGROUP, 0);
+    int f = as_func(&a, "count", 0, 4);
+    as_op(&a, OP_ADDI, 0, 0, 0, 0, 1);
+    as_op(&a, OP_NUMGOROUTINE, 1, 0, 0, 0, 0);
+    as_const(&a, 1, 0);
+    int loop = as_here(&a);
+    as_op(&a, OP_ADDI, 1, 1, 0, 0, 1);
+    as_jump(&a, OP_JLTI, 1, 0, ROUNDS, loop);
+    as_op(&a, OP_MOVE, 2, 0, 0, 0, 0);
+    as_print2(&a, "%d %d", 1);
+    as_obj(&a, OP_WGDONE, wg);
+    as_ret(&a);
+    as_func(&a, "main", 0, 2);
+    as_op(&a, OP_WGADD, NOREG, 0, 0, wg, 1);
+    as_go(&a, f, 0, 0);
+    as_plain(&a, OP_GOSCHED);
+    as_print(&a, "main ");
+    as_obj(&a, OP_WGWAIT, wg);
+    as_ret(&a);
+    for (int rel = 13; rel <= 27; rel += 7) {
+        as_run(&r, &a, (struct as_opts){.release = rel});
+        CHECK_EQ(r.end, END_STOPPED);
+        CHECK_STR(r.out, "main 8000000 1"); /* 1.13: left at the call behind the loop */
+        CHECK_EQ(r.counters[COUNTER_preempt_signals] > 0, rel > 13);
+    }
+}
+
+/* Of the caller's registers the callee has its arguments, and zeros. */
+TEST_CASE(Interp, ACalleeHasItsArgumentsOnly)
+{
+    as_init(&a);
+    int f = as_func(&a, "callee", 2, 4);
+    as_print2(&a, "%d %d ", 0);
+    as_print2(&a, "%d %d", 2);
+    as_ret(&a);
+    as_func(&a, "main", 0, 6);
+    for (int i = 0; i < 6; i++)
+        as_const(&a, i, 10 + i);
+    as_call(&a, f, 1, 2, NOREG);
+    as_ret(&a);
+    check_out("11 12 0 0");
 }
 
 TEST_CASE(Interp, LoopWithCallsIsPreemptedEverywhere)

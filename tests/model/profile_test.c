@@ -97,8 +97,9 @@ TEST_CASE(Profile, ARingIsAPowerOfTwo)
 
 TEST_CASE(Profile, NamesOfReleases)
 {
-    static const char *const bad[] = {"",     "go",   "1",    "go1.",  "1.2",      "1.12",
-                                      "1.28", "1.2x", "2.20", "1.200", "gogo1.20", "Latest"};
+    static const char *const bad[] = {"",         "go",     "1",    "go1.", "1.2",
+                                      "1.12",     "1.28",   "1.2x", "2.20", "1.200",
+                                      "gogo1.20", "Latest", "1.1:", "1.:0"};
     CHECK_EQ(profile_parse("go1.13"), PROFILE_FIRST);
     CHECK_EQ(profile_parse("1.24"), 24);
     CHECK_EQ(profile_parse("latest"), PROFILE_LATEST);

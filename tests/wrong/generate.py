@@ -18,8 +18,9 @@ Kinds:
 
 No mutants are: a dropped declaration or the return at the end of a function (it would not
 compile, or return anything); a dropped throw, assert or (void): a check of the model's own that
-never fires, and nothing; constants that the compiler needs (cases, sizes, enums, static data);
-how memory is aligned; and a mutant with the text of another one.
+never fires, and nothing; a break behind which is a break; the edge where the smaller or larger of
+two is taken; constants that the compiler needs (cases, sizes, enums, static data); what is likely,
+and how memory is aligned; and a mutant with the text of another one.
 
 A mutant is named by what it is and not by where: file, function, kind, text, and which of those
 that are alike. So the name stays while the lines around it move.
@@ -45,7 +46,9 @@ extern unsigned char *wrong_reached;
 #endif
 """
 EDGES = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
-LEFT_OUT = re.compile(r"^(?:throw|assert|__builtin_prefetch)\s*\(|^\(void\)\s*\w+\s*;$")
+NEXT_BREAKS = re.compile(r"\s*(?:(?:case \w+|default):\s*)+break;")
+HINTS = ("host_alloc(", "__builtin_expect(")
+LEFT_OUT = re.compile(r"^(?:throw|badTimer|assert|__builtin_prefetch)\s*\(|^\(void\)\s*\w+\s*;$")
 
 
 class Mutant:
@@ -83,7 +86,16 @@ class Maker:
             return
         if kind in ("break", "continue") and not early and last:
             return
+        if kind == "break" and self.leads_nowhere(start, end):
+            return
         self.add("drop", start, end, lambda n, s: "{ if (!WRONG(%d)) { %s } }" % (n, s))
+
+    def leads_nowhere(self, start, end):
+        """A break of a switch behind which is another one, or the switch's end."""
+        if NEXT_BREAKS.match(self.text, end):
+            return True
+        return (re.search(r"(?:case \w+|default):\s*$", self.text[:start]) is not None and
+                re.match(r"\s*\}", self.text[end:]) is not None)
 
     def expression(self, node, condition):
         if condition:
@@ -116,8 +128,8 @@ class Maker:
         elif node.kind == "unary" and node.op == "!":
             self.negate(node.parts[0])
         parts = node.parts
-        if node.kind == "call" and self.text.startswith("host_alloc(", node.start):
-            parts = parts[:-1]  # the alignment
+        if node.kind == "call" and self.text.startswith(HINTS, node.start):
+            parts = parts[:-1]  # the alignment; what is likely
         for part in parts:
             self.walk(part)
 
@@ -132,7 +144,19 @@ class Maker:
                 self.add(kind, node.start, node.end,
                          lambda n, s, o=f"{other}{suffix}": f"(WRONG({n}) ? {o} : {s})", line)
 
+    def is_tie(self, node):
+        """The smaller or larger of two: which of two equal ones is no difference."""
+        left, right = (re.escape(self.text[n.start:n.end]) for n in node.parts)
+        before, after = self.text[:node.start].rstrip(), self.text[node.end:]
+        if before.endswith(("&&", "||")):
+            return False
+        return any(re.match(rf"\s*\?\s*{a}\s*:\s*{b}\s*[;,)]", after) or
+                   (before.endswith("if (") and re.match(rf"\)\s*{a} = {b};", after))
+                   for a, b in ((left, right), (right, left)))
+
     def edge(self, node):
+        if self.is_tie(node):
+            return
         left, right = node.parts
         text = self.text
         between = text[left.end:right.start]

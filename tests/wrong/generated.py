@@ -5,11 +5,13 @@
     generated.py BUILD --sample N [--seed S]     N of them, drawn from S (default: 1)
     generated.py BUILD --all                     all; goes on where it was ended
     generated.py BUILD --match TEXT ...          those whose name contains each TEXT
+    generated.py BUILD --again [TEXT ...]        those of them that survived when last tried
     generated.py BUILD --one NAME                one, and what the test that fails says
     generated.py BUILD --table                   the table of what --all has found so far
 
 BUILD is a configured build folder. What a mutant is: generate.py. How one is tried: runner.c; a
-program holds up to 250 of them, so that the model is compiled once for each 250.
+program holds up to 1,000 of them, so that the model is compiled once for each 1,000. What became of
+each is kept in BUILD/tests/wrong/generated.tsv; of a mutant that is there twice the last holds.
 
 survivors_generated.tsv names those that no test notices, each with a reason. The exit status is 1
 if more than 3 of 100 survive that have no reason there.
@@ -31,7 +33,7 @@ sys.path.insert(0, HERE)
 import generate  # noqa: E402
 
 MODEL = os.path.join(HERE, "..", "..", "model")
-BATCH = 250
+BATCH = 1000
 KINDS = ("twice", "plus", "edge", "not", "drop", "release")
 
 
@@ -154,11 +156,20 @@ def print_table(results):
               "%9.1f" % (100 * row["survive"] / row["mutants"]))
 
 
+def wilson(k, n):
+    """The 95 % interval of a share k of n, in percent."""
+    z, n = 1.96, max(n, 1)
+    p, d = k / n, 1 + 1.96 ** 2 / n
+    middle = p + z * z / (2 * n)
+    half = z * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
+    return 100 * max(0, middle - half) / d, 100 * (middle + half) / d
+
+
 def judge(tries, results, identical, most):
     survivors = read_survivors()
     same, unnamed, survived = 0, [], 0
     for m, how, _, _ in results:
-        if how not in ("survives", "unreached"):
+        if not survives(how):
             continue
         if identical and tries.is_identical(m):
             print("identical\t" + m.name())
@@ -170,36 +181,42 @@ def judge(tries, results, identical, most):
     for m, how in unnamed:
         print(f"{how}\t{m.name()}")
     count = len(results) - same
+    low, high = wilson(survived, count)
     print(f"{count} mutants, {count - survived} noticed, {survived} survive "
-          f"({100 * survived / max(count, 1):.1f} %), {len(unnamed)} of them without a reason")
+          f"({100 * survived / max(count, 1):.1f} %; 95 % interval {low:.1f} to {high:.1f}), "
+          f"{len(unnamed)} of them without a reason")
     return 1 if len(unnamed) * 100 > most * count else 0
 
 
-def whole(tries, path):
-    """All mutants; one line each in path, which is where an earlier try stopped."""
-    done = set()
+def survives(how):
+    return column_of(how) == "survive"
+
+
+def try_them(tries, chosen, path):
+    """Results of the mutants; each is a line in path as soon as its program has ended."""
+    results = []
+    # every so-many-th: a batch has some of each file, and few inside each other
+    batches = (len(chosen) + BATCH - 1) // BATCH
+    for i in range(batches):
+        results += tries.batch(chosen[i::batches])
+        with open(path, "a", encoding="utf-8") as f:
+            for m, how, case, ms in results[-len(chosen[i::batches]):]:
+                f.write(f"{m.name()}\t{how}\t{case}\t{ms}\n")
+        if batches > 1:
+            print(f"{i + 1} of {batches} programs", file=sys.stderr)
+    return results
+
+
+def read_tried(tries, path):
+    by_name = {m.name(): m for m in tries.mutants}
+    out = {}
     if os.path.exists(path):
         with open(path, encoding="utf-8") as f:
-            done = {"\t".join(line.split("\t")[:5]) for line in f if line.endswith("\n")}
-    todo = [m for m in tries.mutants if m.name() not in done]
-    # every so-many-th: a batch has some of each file, and few inside each other
-    batches = max(1, (len(todo) + BATCH - 1) // BATCH)
-    for i in range(batches):
-        with open(path, "a", encoding="utf-8") as f:
-            for m, how, case, ms in tries.batch(todo[i::batches]):
-                f.write(f"{m.name()}\t{how}\t{case}\t{ms}\n")
-        print(f"{i + 1} of {batches} programs", file=sys.stderr)
-
-
-def read_whole(tries, path):
-    by_name = {m.name(): m for m in tries.mutants}
-    out = []
-    with open(path, encoding="utf-8") as f:
-        for line in f:
-            fields = line.rstrip("\n").split("\t")
-            m = by_name.get("\t".join(fields[:5]))
-            if m is not None:
-                out.append((m, fields[5], fields[6], int(fields[7])))
+            for line in f:
+                fields = line.rstrip("\n").split("\t")
+                m = by_name.get("\t".join(fields[:5]))
+                if m is not None and len(fields) == 8:
+                    out[m] = (m, fields[5], fields[6], int(fields[7]))
     return out
 
 
@@ -226,23 +243,24 @@ def main(args):
         tries.program(chosen[:1])
         print(tries.run(1, ["-o", "1"]).stdout, end="")
         return 0
-    if "--all" in args or "--table" in args:
-        if "--all" in args:
-            whole(tries, path)
-        results = read_whole(tries, path)
+    tried = read_tried(tries, path)
+    if "--table" in args:
+        results = list(tried.values())
+    elif "--all" in args:
+        left = [m for m in tries.mutants if m not in tried]
+        results = list(tried.values()) + try_them(tries, left, path)
+    elif "--again" in args:
+        texts = args[args.index("--again") + 1:]
+        results = try_them(tries, [m for m in tries.mutants if m in tried and survives(tried[m][1])
+                                   and all(t in m.name() for t in texts)], path)
+    elif "--match" in args:
+        texts = args[args.index("--match") + 1:]
+        results = try_them(tries, [m for m in tries.mutants
+                                   if all(t in m.name() for t in texts)], path)
+    elif sample:
+        results = try_them(tries, draw(tries.mutants, sample, seed), path)
     else:
-        chosen = tries.mutants
-        if "--match" in args:
-            texts = args[args.index("--match") + 1:]
-            chosen = [m for m in chosen if all(t in m.name() for t in texts)]
-        elif sample:
-            chosen = draw(chosen, sample, seed)
-        else:
-            die("what? see its text")
-        results = []
-        batches = max(1, (len(chosen) + BATCH - 1) // BATCH)
-        for i in range(batches):
-            results += tries.batch(chosen[i::batches])
+        die("what? see its text")
     results.sort(key=lambda r: r[0].number)
     print_table([(m.file, m.kind, how) for m, how, _, _ in results])
     return judge(tries, results, identical, most)

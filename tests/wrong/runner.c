@@ -125,22 +125,33 @@ static void quiet(void)
 
 /* ---- the model as it is ---- */
 
-static int as_it_is(struct one_case *c, unsigned char *row)
+static void as_it_is(struct one_case *c)
 {
-    int status;
-    fflush(stdout);
-    pid_t pid = fork();
-    if (pid == 0) {
-        quiet();
-        wrong_reached = row;
-        uint64_t before = cpu_us();
-        run_case(c);
-        c->us = cpu_us() - before;
-        _exit(failed ? FAILS : skipped ? SKIPPED : PASSES);
+    quiet();
+    wrong_reached = reached + (size_t)(c - cases) * (size_t)(mutants + 1);
+    uint64_t before = cpu_us();
+    run_case(c);
+    c->us = cpu_us() - before;
+    c->end = failed ? FAILS : skipped ? SKIPPED : PASSES;
+    _exit(0);
+}
+
+/* A case that does not come to its end has crashed. */
+static void run_all_as_it_is(int jobs)
+{
+    for (int i = 0, running = 0; i < ncases || running > 0;) {
+        if (i == ncases || running == jobs) {
+            wait(NULL);
+            running--;
+            continue;
+        }
+        cases[i].end = CRASHES;
+        fflush(stdout);
+        if (fork() == 0)
+            as_it_is(&cases[i]);
+        running++;
+        i++;
     }
-    if (pid < 0 || waitpid(pid, &status, 0) != pid)
-        return CRASHES;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : CRASHES;
 }
 
 static int by_time(const void *a, const void *b)
@@ -154,12 +165,12 @@ static int by_time(const void *a, const void *b)
 static struct one_case *order[CASES_MAX]; /* quick ones first; those that pass */
 static int nordered;
 
-static bool try_all_as_it_is(void)
+static bool try_all_as_it_is(int jobs)
 {
     bool good = true;
     uint64_t us = 0;
+    run_all_as_it_is(jobs);
     for (int i = 0; i < ncases; i++) {
-        cases[i].end = as_it_is(&cases[i], reached + (size_t)i * (size_t)(mutants + 1));
         us += cases[i].us;
         if (cases[i].end == PASSES)
             order[nordered++] = &cases[i];
@@ -321,7 +332,7 @@ int main(int argc, char **argv)
         cases[n++].c = c;
     int verbose = only;
     only = 0;
-    if (!try_all_as_it_is())
+    if (!try_all_as_it_is(jobs))
         return 1;
     if (times > 0)
         return 0;

@@ -181,3 +181,34 @@ static void looks(struct m *mp)
 }
 
 TEST_CASE(RestRules, WhoLooksForWork) { each_release(looks); }
+
+/* ---- the template thread ---- */
+
+static int template_threads(void)
+{
+    int n = 0;
+    for (struct m *mp = rt->allm; mp != NULL; mp = mp->alllink)
+        n += mp->mstartkind == MSTART_TEMPLATE;
+    return n;
+}
+
+/* 1.14.4: who is first to need it makes it before he can be preempted; before, it is his to make
+ * when he may have been (issue 38931). Nobody makes a second one. */
+static void makes_template(struct m *mp)
+{
+    bool pinned = prof->template_thread_pinned;
+    CHECK_EQ(startTemplateThread(), pinned);
+    CHECK_EQ(template_threads(), pinned ? 1 : 0);
+    CHECK_EQ(a_peek(&rt->newmHandoff.haveTemplateThread), 1);
+    CHECK_EQ(mp->locks, 0);
+    CHECK(startTemplateThread());
+    CHECK_EQ(template_threads(), pinned ? 1 : 0);
+}
+
+TEST_CASE(Rules, TheTemplateThreadIsMadeOnceAndByWhoIsPinned)
+{
+    each_release(makes_template);
+    rule_off = "template_thread_pinned";
+    each_release(makes_template);
+    rule_off = NULL;
+}

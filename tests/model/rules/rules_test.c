@@ -2,16 +2,60 @@
 /* Goal: the scheduler's small rules hold by themselves: counts, halves, caps, orders, limits.
  * Method: the core is compiled in here and its functions are called one by one on m0 of a virtual
  * world whose other Ps are idle; what a rule says is computed here in its own way. */
+#include <host.h>
+
+/* By turns, as on the explorer: the case answers (rules_turn.c). */
+static bool by_turns;
+static int turn_settles;
+static int32_t asked(struct turn *t);
+static void told(struct turn *t);
+static uint32_t drawn(uint32_t n);
+#undef turn_on
+#undef turn_ask
+#undef turn_does
+#undef turn_settle
+#undef turn_draw
+#define turn_on()     by_turns
+#define turn_ask(t)   asked(t)
+#define turn_does(t)  told(t)
+#define turn_settle() (void)turn_settles++
+#define turn_draw(n)  drawn(n)
+
+/* A program's draws, where somebody chooses (rules_interp.c). */
+static bool draws_chosen;
+static uint32_t choose_draw(uint32_t n, uint32_t fallback);
+#undef program_draws
+#undef draw
+#define program_draws(n) (draws_chosen && (n) > 1)
+#define draw(n, fallback) \
+    (draws_chosen ? choose_draw((uint32_t)(n), (uint32_t)(fallback)) : (uint32_t)(fallback))
+
+/* What the model tells of its descriptors, as to threads (rules_fd.c); and what a poll finds. */
+static int opened, unregistered, takes_told;
+static int32_t opened_fd;
+static uint8_t opened_mode;
+#undef descriptor_open
+#undef descriptor_close
+#undef descriptor_take
+#define descriptor_open(fd, mode) (opened++, opened_fd = (fd), opened_mode = (uint8_t)(mode))
+#define descriptor_close(fd)      ((void)(fd), unregistered++)
+#define descriptor_take(fd)       ((void)(fd), takes_told++)
+static int32_t finds_events(int64_t ns, struct poll_event *ev, int32_t cap);
+#undef netpoll_wait
+#define netpoll_wait(ns, ev, cap) finds_events(ns, ev, cap)
 #include "model/model.c"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "harness.h"
 #include "run/host.h"
+#include "sim/base/dist.h"
 
 enum { PROCS = 8, RING = 16 };
 
 static void (*body)(struct m *mp);
+static bool body_ended;                     /* and does not sleep at a lock for ever */
 static uint64_t ids;                        /* of the Gs made here */
 static const char *rule_off;                /* of the profile; NULL: none */
 static int64_t rule_ranks;                  /* 1: the order of locks is checked */
@@ -22,6 +66,7 @@ static void on_m0(void *arg)
     struct m *mp = arg;
     schedinit(mp);
     body(mp);
+    body_ended = true;
 }
 
 static enum world_end world_until(uint64_t until_ps, int release, int32_t procs,
@@ -40,6 +85,7 @@ static enum world_end world_until(uint64_t until_ps, int release, int32_t procs,
     if (rule_off != NULL)
         CHECK_EQ(profile_set(&profile, rule_off, 0), 0);
     body = fn;
+    body_ended = false;
     ids = 0;
     core = core_rules;
     core.run_m0 = on_m0;
@@ -60,6 +106,7 @@ static void world(int release, int32_t procs, const struct host_opts *o, void (*
     if (end == END_THROWN || end == END_FINDING)
         FAIL_CASE("%s", host_virt.verdict()->text);
     CHECK_EQ(end, END_IDLE);
+    CHECK(body_ended);
     host_virt.close();
 }
 
@@ -839,3 +886,10 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_pacer.c"
 #include "rules_poll.c"
 #include "rules_rest.c"
+#include "rules_fd.c"
+#include "rules_turn.c"
+#include "rules_interp.c"
+#include "rules_timer.c"
+#include "rules_gcwork.c"
+#include "rules_check.c"
+#include "rules_few.c"

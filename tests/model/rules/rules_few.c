@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The part of rules_test.c about what one call leaves behind, in files that have no part of their
+ * own. */
+
+/* A G in front of the global queue is nobody's, as one behind it is. */
+static void puts_in_front(struct m *mp)
+{
+    struct g *first = runnable(), *second = runnable();
+    first->owner = second->owner = 1;
+    lock(&sched->lock);
+    globrunqput(first);
+    globrunqputhead(second);
+    unlock(&sched->lock);
+    CHECK(sched->runq.head == second && sched->runq.tail == first);
+    CHECK_EQ(first->owner + second->owner, 0);
+    CHECK_EQ(a_peek(&sched->runqsize), 2);
+    empty_queues(mp_p(mp));
+}
+
+TEST_CASE(FewRules, InFrontOfTheQueueAGIsNobodys) { each_release(puts_in_front); }
+
+/* A thief has what it took: until it is in the thief's ring it is nobody else's to look for. */
+static void owns_stolen(struct m *mp)
+{
+    for (uint32_t n = 1; n <= 4; n++) {
+        put_n(rt->allp[0], n);
+        struct g *gp = runqsteal(rt->allp[1], rt->allp[0], false);
+        CHECK_EQ(gp->owner, mp->id + 1);
+        for (int k = 0; k < 2; k++)
+            empty_queues(rt->allp[k]);
+    }
+}
+
+TEST_CASE(FewRules, WhatIsStolenIsTheThiefs) { each_release(owns_stolen); }
+
+/* Who gives way is on the global queue; from 1.22 on somebody was told of it. */
+static void goes_to_the_end(struct m *mp)
+{
+    struct g *gp = user(mp);
+    a_store(&gp->m, mp);
+    gp->unannounced = prof->gosched_wakep;
+    a_store(&sched->npidle, 0);
+    a_store(&sched->nmspinning, 1);
+    put_n(mp_p(mp), 1);
+    a_store(&mp_p(mp)->schedtick, 1u);
+    goschedImpl(gp, /*preempted*/ false); /* the one in the ring is next */
+    CHECK(sched->runq.head == gp);
+    CHECK_EQ(gp->unannounced, prof->release < 22);
+    a_store(&mp->curg, (struct g *)NULL);
+    empty_queues(mp_p(mp));
+}
+
+TEST_CASE(FewRules, GoschedAnnouncesItsGFromGo122) { each_release(goes_to_the_end); }
+
+static void flushes_cache(struct m *mp)
+{
+    struct p *pp = mp_p(mp);
+    pp->gc.cache_left = 77;
+    flush_mcache(pp);
+    CHECK_EQ(pp->gc.cache_left, 0);
+    CHECK(!take_bytes(pp, 0));
+    CHECK(take_bytes(pp, 1));
+}
+
+TEST_CASE(FewRules, AFlushedCacheIsEmpty) { each_release(flushes_cache); }
+
+/* One that runs finalizers or cleanups is the program's while it is in a function of it. */
+static void is_system(struct m *mp)
+{
+    struct g *gp = g_of(Grunning);
+    (void)mp;
+    for (int32_t func = -1; func <= 1; func++) {
+        gp->func = func;
+        gp->system = SYSTEM_NOT;
+        CHECK(!isSystemGoroutine(gp));
+        gp->system = SYSTEM_ALWAYS;
+        CHECK(isSystemGoroutine(gp));
+        gp->system = SYSTEM_SPECIALS;
+        CHECK_EQ(isSystemGoroutine(gp), func < 0);
+    }
+}
+
+TEST_CASE(FewRules, ASpecialsGoroutineIsTheProgramsInAFunction) { each_leak_world(27, is_system); }
+
+static void resizes_to_nothing(struct m *mp)
+{
+    (void)mp;
+    (void)procresize(0);
+}
+
+TEST_CASE(FewRules, ThereIsAlwaysAP)
+{
+    CHECK_EQ(world_until(UINT64_MAX, 27, PROCS, &(struct host_opts){0}, resizes_to_nothing),
+             END_THROWN);
+    host_virt.close();
+}
+
+/* The first entry of a table is looked at like the others. */
+TEST_CASE(FewRules, TheFirstObjectOfAProgramIsChecked)
+{
+    static const struct insn code[] = {{OP_RET, NOREG, 0, 0, 0, 0}};
+    static const struct func funcs[] = {{"main", 0, 1, 1, 0, 0}};
+    struct object_decl objects[] = {{"", 0, OBJ_MUTEX}, {"", 0, OBJ_MUTEX}};
+    struct program p = {
+        .code = code, .funcs = funcs, .objects = objects, .ncode = 1, .nfuncs = 1, .nobjects = 2};
+    char text[256];
+    CHECK(program_check(&p, text, sizeof text));
+    for (int i = 0; i < 2; i++) {
+        objects[i].kind = OBJ_KINDS;
+        CHECK(!program_check(&p, text, sizeof text));
+        objects[i].kind = OBJ_MUTEX;
+        objects[i].param = 1; /* a mutex has none */
+        CHECK(!program_check(&p, text, sizeof text));
+        objects[i].param = 0;
+    }
+}
+
+/* A number in what a crash says: with its sign, and all digits. */
+static void writes_numbers(struct m *mp)
+{
+    (void)mp;
+    static const int64_t numbers[] = {0, 7, -7, 10, -10, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char want[32];
+        struct crash c = crash_begin("", "");
+        uint32_t from = c.n;
+        crash_int(&c, numbers[i]);
+        (void)snprintf(want, sizeof want, "%" PRId64, numbers[i]);
+        (void)crash_end(&c);
+        CHECK_STR(c.text + from, want);
+    }
+}
+
+TEST_CASE(FewRules, ACrashWritesNumbersWithTheirSign) { each_leak_world(27, writes_numbers); }
+
+/* A note that nobody wakes is waited for as long as was said, at 0 not at all. */
+static void sleeps_on_note(struct m *mp)
+{
+    struct note *n = host_alloc(sizeof *n, 64);
+    for (int64_t ns = 0; ns <= 2000; ns += 1000) {
+        int64_t before = nanotime();
+        CHECK(!notetsleep(n, ns));
+        CHECK_GE(nanotime(), before + ns);
+        CHECK(!mp->blocked);
+    }
+    notewakeup(n);
+    CHECK(notetsleep(n, 0));
+    CHECK(notetsleep(n, -1));
+}
+
+TEST_CASE(FewRules, ANoteIsWaitedForSoLong) { each_release(sleeps_on_note); }
+
+/* The timer of a declared channel: once or every so often, by register or not, and as it was made
+ * when it is set again. */
+static void sets_channel_timers(struct m *mp)
+{
+    enum { FAR = 1000000000 };
+    struct g *gp = user(mp);
+    struct insn in = {.op = OP_CHTIMER, .b = NOREG, .d = H_BUFFER - 1, .imm = FAR};
+    a_store(&sched->nmspinning, 1);
+    for (uint8_t ticker = 0; ticker <= 1; ticker++) {
+        struct timeTimer **t = chtimer_of(&in);
+        *t = NULL;
+        in.a = ticker;
+        in.b = NOREG;
+        CHECK_EQ(op_chreset(gp, &in), OP_DONE); /* there is none yet */
+        CHECK(*t == NULL);
+        CHECK_EQ(op_chtimer(gp, &in), OP_DONE);
+        CHECK_EQ((*t)->t.period, ticker ? FAR : 0);
+        int64_t first = (*t)->t.when;
+        CHECK(first > FAR && first < FAR + FAR / 2);
+        in.b = 1;
+        regs(gp)[1] = 3 * (int64_t)FAR;
+        CHECK_EQ(op_chreset(gp, &in), OP_DONE);
+        CHECK_EQ((*t)->t.period, ticker ? 3 * (int64_t)FAR : 0);
+        CHECK_EQ(op_chstop(gp, &in), OP_DONE);
+        CHECK(!time_Stop(*t));
+    }
+    regs(gp)[1] = -5;
+    CHECK_EQ(chtimer_ns(gp, &in), 1);
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(FewRules, TheTimerOfAChannel) { each_leak_world(23, sets_channel_timers); }
+
+/* Without the order of locks only one more of the same rank is asked about. */
+static void has_ranks(struct m *mp)
+{
+    (void)mp;
+    for (int rank = lockRankLeaf + 1; rank < lockRankLeaf + 10; rank++) {
+        struct mutex l = {0};
+        lockInit(&l, (enum lockrank)rank);
+        CHECK_EQ(l.rank_bit, UINT64_C(1) << rank);
+        CHECK_EQ(l.ask, l.rank_bit);
+    }
+    struct mutex leaf = {0};
+    lockInit(&leaf, lockRankLeaf);
+    CHECK_EQ(leaf.rank_bit + leaf.ask, 0);
+}
+
+TEST_CASE(FewRules, ALockAsksForItsOwnRank) { each_leak_world(27, has_ranks); }
+
+/* How late a timer was, in whole us, as far as there are numbers. */
+static void is_late(struct m *mp)
+{
+    (void)mp;
+    CHECK_EQ(timer_late_us(0), 0);
+    CHECK_EQ(timer_late_us(999), 0);
+    CHECK_EQ(timer_late_us(1000), 1);
+    CHECK_EQ(timer_late_us(INT64_C(4294967294999)), UINT32_MAX - 1);
+    CHECK_EQ(timer_late_us(INT64_C(4294967295000)), UINT32_MAX);
+    CHECK_EQ(timer_late_us(INT64_C(5000000000000)), UINT32_MAX);
+    CHECK_EQ(timer_late_us(INT64_MAX), UINT32_MAX);
+}
+
+TEST_CASE(FewRules, LatenessHasALimit) { each_leak_world(27, is_late); }
+
+/* A broken rule names who is concerned. */
+static void names_all(struct m *mp)
+{
+    struct g *gp = g_of(Gwaiting);
+    CHECK_STR(check_says("wrong", gp, mp_p(mp), mp), "wrong (G 1 waiting, P 0 running, M 0)");
+    CHECK_STR(check_says("wrong", NULL, NULL, NULL), "wrong (G -, P -, M -)");
+}
+
+TEST_CASE(FewRules, ABrokenRuleNamesWhoIsConcerned) { each_leak_world(27, names_all); }
