@@ -292,10 +292,12 @@ static void runs_due(struct m *mp)
     for (int64_t period = 0; period <= 1; period++) {
         struct timer *t = timer_at(SECOND);
         (void)timer_modify(t, SECOND, period, notes_run, NULL, 0);
-        struct timer_check r = timers_check(pp, SECOND - 1);
+        struct timer_check r = {.now = SECOND - 1};
+        timers_check(pp, &r);
         CHECK(!r.ran);
         CHECK_EQ(r.pollUntil, SECOND);
-        r = timers_check(pp, SECOND);
+        r = (struct timer_check){.now = SECOND};
+        timers_check(pp, &r);
         CHECK(r.ran);
         CHECK_EQ(t->when, period > 0 ? SECOND + 1 : prof->timers_v2 ? 0 : SECOND);
         CHECK_EQ(r.pollUntil, period > 0 ? SECOND + 1 : 0);
