@@ -31,7 +31,6 @@ static void init_locks(void)
     lockInit(&rt->allpLock, lockRankAllp);
     lockInit(&rt->allglock, lockRankAllg);
     lockInit(&rt->newmHandoff.lock, lockRankNewmHandoff);
-    exec_init();
     lockInit(&rt->computeMaxProcsLock, lockRankComputeMaxProcs);
     lockInit(&rt->updateMaxProcsG.lock, lockRankUpdateMaxProcsG);
 }
@@ -96,6 +95,7 @@ static struct hostm *world_init(const struct world_opts *o, void **arg)
 static void schedinit(struct m *mp)
 {
     init_locks();
+    exec_init();
     a_init(&sched->lastpoll, nanotime() + 1); /* 0 would say that somebody polls */
     sched->mnext = 1;
     m_init(mp, 0, MSTART_LOOP);

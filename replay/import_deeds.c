@@ -241,8 +241,8 @@ static void once_ends(struct imp *t)
 /* ---- time ---- */
 
 /* Who searches schedules may keep a receiver away for as long as he likes, and a ticker that drops
- * what nobody takes would have no ticks left for it. There a tick waits: the next one of Go's, which
- * may come at any time. */
+ * what nobody takes would have no ticks left for it. There a tick waits: the next one of Go's,
+ * which may come at any time. */
 static const char *ticks_drop(struct imp *t)
 {
     t->leaves |= t->o->explore;

@@ -12,8 +12,8 @@
  * choice (more than one sender or receiver), if whoever receives from it does not send to it as
  * well (that is a semaphore), and if what is done with an item gives back the locks that it takes,
  * and waits for no timer that was set at another item: such a receiver goes by what it has seen so
- * far. It is not where senders gave up (a select with a time-out): which items there were, and when,
- * is what the receivers left them. */
+ * far. It is not where senders gave up (a select with a time-out): which items there were, and
+ * when, is what the receivers left them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

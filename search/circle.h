@@ -2,6 +2,8 @@
 #ifndef GMPSIM_SEARCH_CIRCLE_H
 #define GMPSIM_SEARCH_CIRCLE_H
 
+/* Goroutines that keep locks from each other in a circle. */
+
 #include <stdbool.h>
 #include <stddef.h>
 

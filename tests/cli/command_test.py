@@ -219,7 +219,7 @@ class Json(Case):
 case "$1 $2" in
 "env GOROOT") echo "$PWD/root" ;;
 "env GOVERSION") echo go1.26.1 ;;
-"list -f") echo "$PWD" ;;
+"list -f") printf 'main\\t%s\\tprogram\\n' "$PWD" ;;
 build*) while [ "$1" != -o ]; do shift; done; cp program "$2" ;;
 esac
 """)

@@ -88,6 +88,7 @@ static uint32_t made_by_second(bool near)
 
 TEST_CASE(Import, ATimersGoroutineIsAboutWhatItsMakerWasAbout)
 {
-    CHECK_EQ(made_by_second(true), other);
+    uint32_t with = made_by_second(true);
+    CHECK_EQ(with, other);
     CHECK_EQ(made_by_second(false), REC_NONE);
 }
