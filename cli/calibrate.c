@@ -173,7 +173,7 @@ static void add_noises(cJSON *table, const struct calibration *c)
     for (int k = 0; k < NOISE_COUNT; k++) {
         enum cost_kind of = cost_noise_of((enum cost_noise)k);
         const struct summary *s = of < COST_COUNT ? find(c, cost_kind_name(of), false) : NULL;
-        if (s != NULL && s->in_table && !s->disturbed)
+        if (s != NULL && s->in_table && !s->disturbed && s->median > 0) /* there are parts of it */
             add_noise(noise, c, s);
     }
 }

@@ -14,6 +14,8 @@
 #include "sim/base/alloc.h"
 
 enum { ACTORS_MAX = 1024 };
+/* A budget beside the caller's: of a long finding as many runs would take minutes. */
+enum { POINTS_MAX = 400000000 };
 
 /* What is known of a run besides its answers. */
 struct seen {
@@ -35,7 +37,7 @@ struct shrinker {
     struct seen now, of_best;
     struct answer *trial;
     size_t room;
-    uint64_t runs, runs_max;
+    uint64_t runs, runs_max, points;
 };
 
 size_t answers_that_matter(const struct answer *a, size_t count)
@@ -133,7 +135,7 @@ static void keep(struct shrinker *s)
 
 static bool spent(const struct shrinker *s)
 {
-    return s->runs >= s->runs_max || s->w.refused.code != E_OK;
+    return s->runs >= s->runs_max || s->points >= POINTS_MAX || s->w.refused.code != E_OK;
 }
 
 static bool fails_by(struct shrinker *s, struct strategy *inner)
@@ -147,6 +149,7 @@ static bool fails_by(struct shrinker *s, struct strategy *inner)
                              .end = look_end};
     if (!explored_run(&s->w, &s->s))
         return false;
+    s->points += ex_steps();
     weigh(s);
     return s->w.verdict.kind == VERDICT_FINDING &&
            strcmp(s->w.verdict.what, s->best->verdict.what) == 0;
@@ -282,11 +285,13 @@ static bool find_fewer(struct failure *f, struct shrinker *s, size_t preemptions
     struct hunt_opts o = {.world = s->best->world,
                           .strategy = HUNT_DFS,
                           .preemptions = (uint32_t)preemptions,
-                          .runs_max = FEWER_RUNS};
+                          .runs_max = FEWER_RUNS,
+                          .points_max = POINTS_MAX - s->points};
     struct hunt_result r;
     if (!hunt(f, &o, &r))
         return false;
     s->runs += r.runs;
+    s->points += r.steps;
     bool same = r.end == HUNT_FOUND && strcmp(r.finding.verdict.what, s->best->verdict.what) == 0;
     if (same) {
         free(s->best->answers);
