@@ -39,7 +39,7 @@ static void new_stack(struct p *pp)
         return;
     if (pp->touched.stacks == 0) {
         pp->touched.stacks = OF_A_REFILL;
-        if (rt->stack_refills++ % 2 == 0)
+        if (jolts() && rt->stack_refills++ % 2 == 0) /* no count where Ps have threads */
             jolt(stack_refill);
     }
     pp->touched.stacks--;

@@ -64,7 +64,7 @@ struct scenario {
     /* Of a scenario that was made of something else: by line, the place there; NULL: none. */
     const char *const *places;
     uint32_t nplaces;
-    int unknown_status; /* ... and an exit with it: nobody knows what comes next; 0: none */
+    int unknown_status;        /* ... and an exit with it: nobody knows what comes next; 0: none */
     const struct cc *compiled; /* the program before it was one (compile.h) */
     struct pool *pool;         /* owns everything above */
 };

@@ -152,7 +152,7 @@ bool ex_took(uint32_t goid, int64_t *index);
 uint64_t ex_fingerprint(void); /* of all operations and values, in order */
 uint64_t ex_steps(void);
 int64_t ex_now(void);
-int64_t ex_turn_now(void); /* by turns, while it runs */
+int64_t ex_turn_now(void);                      /* by turns, while it runs */
 const struct answer *ex_answers(size_t *count); /* the schedule */
 /* Is the thread waiting? For reports after END_IDLE: what it waits for; NULL: it does not. */
 const char *ex_waits(int tid);

@@ -82,6 +82,7 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 #define nanotime()             rt_nanotime_()
 #define host_now()             rt_nanotime_()
 #define record_now()           (__builtin_expect(rt_recording_, 0) ? rt_nanotime_() : 0)
+#define jolts()                false
 #define jolt(kind)             ((void)0) /* the machine has its own */
 #define main_begins()          rt_main_begins_()
 #define work(kind)             ((void)W_##kind) /* nothing, but the kind must exist */

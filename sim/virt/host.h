@@ -126,6 +126,7 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 #define work(kind)             ((void)(vm_now_ += vm_hot.work[W_##kind]))
 #define work_n(kind, n)        vm_work_n_(W_##kind, (uint64_t)(n))
 #define main_begins()          VM_DO_(vm_main_begins_())
+#define jolts()                (vm_hot.noisy)
 #define jolt(kind)             ((void)(vm_hot.noisy && (VM_DO_(vm_jolt_(NOISE_##kind)), 0)))
 #define procyield(n)           vm_procyield_(n)
 #define osyield()              VM_DO_(vm_osyield_())

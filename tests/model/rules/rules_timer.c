@@ -197,12 +197,16 @@ static void wants_again(struct m *mp)
     (void)mp;
     a_store(&sched->nmspinning, 1);
     for (int64_t when = 0; when <= 1; when++) {
-        struct timer t = {.isChan = true, .when = when, .state = timerHeaped | timerZombie};
-        struct hchan c = {.timer = &t};
-        t.ts = &mp_p(mp)->timers;
-        blockTimerChan(&c);
-        CHECK_EQ(t.blocked, 1);
-        CHECK_EQ(t.state, timerHeaped | (when > 0 ? 0 : timerZombie));
+        struct timer *t = host_alloc(sizeof *t, 64);
+        struct hchan *c = host_alloc(sizeof *c, 64);
+        t->isChan = true;
+        t->when = when;
+        t->state = timerHeaped | timerZombie;
+        t->ts = &mp_p(mp)->timers;
+        c->timer = t;
+        blockTimerChan(c);
+        CHECK_EQ(t->blocked, 1);
+        CHECK_EQ(t->state, timerHeaped | (when > 0 ? 0 : timerZombie));
     }
 }
 
