@@ -7,6 +7,7 @@
 #include "harness.h"
 #include "search/segments.h"
 #include "search/shrink.h"
+#include "sim/base/coro.h"
 
 static void went_on(struct segments *s, const char *who)
 {
@@ -72,7 +73,8 @@ TEST_CASE(Segments, AFindingGetsSmall)
 #if defined(GMPSIM_ASAN)
     SKIP_CASE("the sanitizer ends the process at a wild pointer");
 #endif
-    struct scenario *sc = scenario_load_file(&f, SCENARIOS_DIR "/history/global-queue-without-lock.json");
+    struct scenario *sc = scenario_load_file(&f, SCENARIOS_DIR
+                                             "/history/global-queue-without-lock.json");
     if (sc == NULL)
         FAIL_CASE("%s", f.text);
     struct hunt_opts o = {.world = {.scenario = sc,
