@@ -14,6 +14,9 @@ const char *__tsan_default_suppressions(void)
         "race:^workers_push$\n"
         /* mp->locks of another M, as in Go 1.14 and 1.15. */
         "race:^shouldStealTimers$\n"
+        /* The number of the G that another M has begun to run just now, for the record. Go's
+         * preemptone takes mp.curg without order, too, and writes to that G. */
+        "race:^preemptone$\n"
         /* gc.phase of a sysmon that asks whether a cycle is due, as in Go. */
         "race:^trigger_test$\n";
 }
