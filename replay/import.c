@@ -81,7 +81,6 @@ static void compute(struct imp *t)
     }
     if (c->count == 0)
         return; /* cannot be: the first time round was the same */
-    qsort(c->ns, c->count, sizeof *c->ns, overlap_by_length);
     int64_t mid = c->ns[c->count / 2], high = c->ns[c->count - 1 - c->count / 100];
     if (c->count < 8 || high <= mid + mid / 20)
         snprintf(text, sizeof text, "{\"cpu\": \"%" PRId64 "ns\"}", mid);
@@ -90,6 +89,13 @@ static void compute(struct imp *t)
                  "{\"cpu\": {\"lognormal\": \"%" PRId64 "ns\", \"p99\": \"%" PRId64 "ns\"}}", mid,
                  high);
     imp_add(t->to, statement(t, text));
+}
+
+static void measured(struct imp *t)
+{
+    for (uint32_t i = 0; i < t->ncpus; i++)
+        qsort(t->cpus[i].ns, t->cpus[i].count, sizeof *t->cpus[i].ns, overlap_by_length);
+    t->measures = false;
 }
 
 void imp_put(struct imp *t, const char *fmt, ...)
@@ -544,7 +550,7 @@ bool import_recording(struct failure *f, struct recording *r, const struct impor
     t.measures = true;
     if (!o->explore && t.root != REC_NONE)
         goroutines(&t);
-    t.measures = false;
+    measured(&t);
     if (t.root != REC_NONE)
         goroutines(&t);
     bool ok = is_possible(f, &t);
