@@ -19,6 +19,22 @@ static void write_it(const char *out, const struct imported *im)
         cli_die(EXIT_USAGE, "%s: cannot write: %s", text_line(out), strerror(errno));
 }
 
+/* A person who goes on from there wants to know how near it is. */
+static void tell_end(const char *path, const struct imported *im)
+{
+    struct failure f = {0};
+    struct import_end end;
+    char recorded[40];
+    if (!import_try(&f, im, path, &end)) {
+        fprintf(stderr, "note: as written it does not run: %s\n", f.text);
+        return;
+    }
+    snprintf(recorded, sizeof recorded, "%s", time_text(im->recorded_ns));
+    fprintf(stderr, "note: as written it ends so: %s, after %s; recorded: %s%s\n",
+            text_line(end.verdict), time_text(end.ns), recorded,
+            end.finished ? "" : ". Values that are in no recording decide who meets whom");
+}
+
 int trace_import(const char *path, const char *out, bool explore)
 {
     struct failure f = {0};
@@ -29,7 +45,8 @@ int trace_import(const char *path, const char *out, bool explore)
         cli_fail(&f);
     infer_all(r, &in);
     const char *slash = strrchr(path, '/');
-    struct import_opts o = {.name = slash != NULL ? slash + 1 : path, .explore = explore};
+    struct import_opts o = {
+        .name = slash != NULL ? slash + 1 : path, .explore = explore, .readable = !explore};
     bool ok = import_recording(&f, r, &o, &im);
     recording_free(r);
     if (!ok)
@@ -37,6 +54,8 @@ int trace_import(const char *path, const char *out, bool explore)
     write_it(out != NULL ? out : "-", &im);
     for (int i = 0; i < im.nnotes; i++)
         fprintf(stderr, "note: %s\n", im.notes[i]);
+    if (!explore)
+        tell_end(o.name, &im);
     imported_release(&im);
     return EXIT_CLEAN;
 }

@@ -11,16 +11,15 @@
 #include "model/prog.h"
 #include "replay/import_int.h"
 #include "replay/infer.h"
-#include "replay/overlap.h"
 #include "replay/trace.h"
 #include "sim/base/alloc.h"
 #include "sim/base/text.h"
 
-enum { PERIOD_MAX = 64, STATEMENTS_MAX = 1 << 20, FUNCS_MAX = 4000, NO_BODY = 0 };
+enum { STATEMENTS_MAX = 1 << 20, FUNCS_MAX = 4000, NO_BODY = 0, UNTIL_TIMES = 20 };
 
 /* ---- statements ---- */
 
-static const char *kept(struct imp *t, struct numbers *n, const char *text, uint32_t *number)
+const char *imp_kept(struct imp *t, struct numbers *n, const char *text, uint32_t *number)
 {
     uint32_t before = n->count;
     *number = texts_number(n, text);
@@ -29,10 +28,10 @@ static const char *kept(struct imp *t, struct numbers *n, const char *text, uint
     return n->text[*number];
 }
 
-static uint32_t statement(struct imp *t, const char *text)
+uint32_t imp_statement(struct imp *t, const char *text)
 {
     uint32_t id;
-    (void)kept(t, &t->statements, text, &id);
+    (void)imp_kept(t, &t->statements, text, &id);
     X_REACH(t->site_of, t->site_room, id, id * 2 + 256);
     t->site_of[id] = t->site != REC_NONE ? t->site + 1 : 0;
     return id;
@@ -48,56 +47,6 @@ static const char *why(const struct imp *t)
     return text;
 }
 
-/* ---- computing ---- */
-
-static struct imp_cpu *cpu_class(struct imp *t)
-{
-    uint32_t before = t->to->count > 0 ? t->site_of[t->to->ids[t->to->count - 1]] : 0, name;
-    uint32_t next = t->site != REC_NONE ? t->site + 1 : 0;
-    (void)kept(t, &t->names, t->r->gs[t->g].name, &name);
-    struct map_slot *s = map_put(&t->cpu_classes, (uint64_t)before << 32 | next, name);
-    if (s->a == 0) {
-        X_ROOM(t->cpus, t->ncpus, t->cpus_room, 64);
-        t->cpus[t->ncpus++] = (struct imp_cpu){0};
-        s->a = t->ncpus;
-    }
-    return &t->cpus[s->a - 1];
-}
-
-/* What was computed before a statement: of the same function between the same two places it is one
- * distribution. */
-static void compute(struct imp *t)
-{
-    char text[160];
-    int64_t ns = t->cpu;
-    t->cpu = 0;
-    if (t->o->explore || ns <= 0)
-        return;
-    struct imp_cpu *c = cpu_class(t);
-    if (t->measures) {
-        X_ROOM(c->ns, c->count, c->room, 64);
-        c->ns[c->count++] = ns;
-        return;
-    }
-    if (c->count == 0)
-        return; /* cannot be: the first time round was the same */
-    int64_t mid = c->ns[c->count / 2], high = c->ns[c->count - 1 - c->count / 100];
-    if (c->count < 8 || high <= mid + mid / 20)
-        snprintf(text, sizeof text, "{\"cpu\": \"%" PRId64 "ns\"}", mid);
-    else
-        snprintf(text, sizeof text,
-                 "{\"cpu\": {\"lognormal\": \"%" PRId64 "ns\", \"p99\": \"%" PRId64 "ns\"}}", mid,
-                 high);
-    imp_add(t->to, statement(t, text));
-}
-
-static void measured(struct imp *t)
-{
-    for (uint32_t i = 0; i < t->ncpus; i++)
-        qsort(t->cpus[i].ns, t->cpus[i].count, sizeof *t->cpus[i].ns, overlap_by_length);
-    t->measures = false;
-}
-
 void imp_put(struct imp *t, const char *fmt, ...)
 {
     static char text[IMP_LINE];
@@ -108,8 +57,8 @@ void imp_put(struct imp *t, const char *fmt, ...)
     va_end(args);
     size_t used = strlen(text);
     snprintf(text + used, sizeof text - used, "%s}", why(t));
-    uint32_t id = statement(t, text);
-    compute(t);
+    uint32_t id = imp_statement(t, text);
+    imp_compute(t);
     imp_add(t->to, id);
 }
 
@@ -125,6 +74,10 @@ const char *imp_name(struct imp *t, uint32_t object)
     static int turn;
     char *to = name[turn++ % 4];
     const char *kind = kind_names[t->r->objects[object].kind];
+    if (imp_own_timer(t, object)) {
+        snprintf(to, sizeof name[0], "t%u.C", t->objects[object].alias);
+        return to;
+    }
     t->objects[object].used = true;
     snprintf(to, sizeof name[0], "%s%u", kind != NULL ? kind : "object", object);
     return to;
@@ -138,7 +91,7 @@ void imp_declare(struct imp *t, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    (void)kept(t, &t->extra, text, &number);
+    (void)imp_kept(t, &t->extra, text, &number);
 }
 
 static void object_line(struct imp *t, uint32_t i)
@@ -201,7 +154,7 @@ static const char *new_name(struct imp *t, const char *go_name)
     for (char *p = plain; *p != 0; p++)
         if (*p == '"' || *p == '\\')
             *p = '_';
-    (void)kept(t, &t->names, plain, &number);
+    (void)imp_kept(t, &t->names, plain, &number);
     X_REACH(t->name_count, t->name_room, number, number * 2 + 64);
     uint32_t n = ++t->name_count[number];
     snprintf(name, sizeof name, n > 1 ? "%s~%u" : "%s", plain + 2, n);
@@ -220,7 +173,7 @@ static void find_body(struct imp *t, uint32_t g)
         fprintf(out, ",%u", t->of[g].ids[i]);
     x_memstream_close(out, &key);
     uint32_t before = t->bodies.count;
-    (void)kept(t, &t->bodies, key, &number);
+    (void)imp_kept(t, &t->bodies, key, &number);
     free(key);
     if (number >= t->body_room) {
         t->body_room = number * 2 + 64;
@@ -244,66 +197,7 @@ const char *imp_func(struct imp *t, uint32_t g)
     return t->body_name[t->func_of[g] - 1];
 }
 
-/* ---- lines ---- */
-
-static void end_line(struct imp *t, uint32_t site)
-{
-    struct imported *out = t->out;
-    uint32_t room = out->nplaces;
-    if (t->line >= room) {
-        out->nplaces = t->line * 2 + 256;
-        out->places = x_grow(out->places, out->nplaces * sizeof *out->places);
-        memset(out->places + room, 0, (out->nplaces - room) * sizeof *out->places);
-    }
-    if (site != 0)
-        out->places[t->line] = pool_text(out->pool, rec_site_text(t->r, site - 1));
-    t->line++;
-}
-
-/* The best tandem repeat from i on: its period; how often. */
-static uint32_t repeats(const struct imp_seq *s, uint32_t i, uint32_t *times)
-{
-    uint32_t best = 0, gain = 0;
-    for (uint32_t p = 1; p <= PERIOD_MAX && i + 2 * p <= s->count; p++) {
-        uint32_t n = 0;
-        while (i + p + n < s->count && s->ids[i + n] == s->ids[i + p + n])
-            n++;
-        uint32_t k = n / p + 1;
-        if (k >= 2 && (k - 1) * p > gain + 2) {
-            gain = (k - 1) * p;
-            best = p;
-            *times = k;
-        }
-    }
-    return best;
-}
-
-static void lines(struct imp *t, const struct imp_seq *s, bool more)
-{
-    for (uint32_t i = 0, times; i < s->count;) {
-        uint32_t p = repeats(s, i, &times), end = i + (p > 0 ? p : 1);
-        if (p > 0) {
-            fprintf(t->text, "{\"loop\": %u, \"do\": [\n", times);
-            end_line(t, 0);
-        }
-        for (uint32_t k = i; k < end; k++) {
-            bool last = k + 1 == end && (p > 0 || (end == s->count && !more));
-            fprintf(t->text, "%s%s\n", t->statements.text[s->ids[k]], last ? "" : ",");
-            end_line(t, t->site_of[s->ids[k]]);
-        }
-        i = p > 0 ? i + p * times : end;
-        if (p > 0) {
-            fprintf(t->text, "]}%s\n", i == s->count && !more ? "" : ",");
-            end_line(t, 0);
-        }
-    }
-}
-
-static void text_line_of(struct imp *t, const char *text)
-{
-    fprintf(t->text, "%s\n", text);
-    end_line(t, 0);
-}
+/* ---- the file ---- */
 
 static void functions(struct imp *t)
 {
@@ -313,18 +207,18 @@ static void functions(struct imp *t)
         if (t->body_g[i] == t->root || !t->body_started[i])
             continue;
         snprintf(head, sizeof head, "%s\"%s\": [", any ? "," : "", t->body_name[i]);
-        text_line_of(t, head);
-        lines(t, &t->of[t->body_g[i]], false);
-        text_line_of(t, "]");
+        imp_line(t, head);
+        imp_lines(t, &t->of[t->body_g[i]], false);
+        imp_line(t, "]");
         any = true;
     }
     for (uint32_t i = 0; i < t->r->nobjects; i++) {
         if (!t->objects[i].called)
             continue;
         snprintf(head, sizeof head, "%s\"f_once%u\": [", any ? "," : "", i);
-        text_line_of(t, head);
-        lines(t, &t->once[i], false);
-        text_line_of(t, "]");
+        imp_line(t, head);
+        imp_lines(t, &t->once[i], false);
+        imp_line(t, "]");
         any = true;
     }
 }
@@ -338,20 +232,25 @@ static void write_all(struct imp *t)
     fprintf(t->text, "{\n\"name\": %s,\n", quoted);
     snprintf(name, sizeof name, "\"go1.%d\"", release);
     fprintf(t->text, "\"why\": \"made of a recorded trace\",\n\"profile\": %s,\n", name);
-    fprintf(t->text, "\"procs\": %d,\n\"until\": \"1000h\",\n\"objects\": {\n",
-            t->r->procs > 0 ? t->r->procs : 1);
+    fprintf(t->text, "\"procs\": %d,\n", t->r->procs > 0 ? t->r->procs : 1);
+    if (t->o->readable) /* its tickers may go on for ever */
+        fprintf(t->text, "\"until\": \"%" PRId64 "ms\",\n",
+                t->r->length / 1000000 * UNTIL_TIMES + 1000);
+    else
+        fputs("\"until\": \"1000h\",\n", t->text);
+    fputs("\"objects\": {\n", t->text);
     t->line = 8;
     object_lines(t);
-    text_line_of(t, "\"nothing\": \"var\"},");
-    text_line_of(t, "\"funcs\": {");
+    imp_line(t, "\"nothing\": \"var\"},");
+    imp_line(t, "\"funcs\": {");
     functions(t);
-    text_line_of(t, "},");
-    text_line_of(t, "\"main\": [");
+    imp_line(t, "},");
+    imp_line(t, "\"main\": [");
     bool has_body = t->root != REC_NONE && t->of[t->root].count > 0;
-    lines(t, &t->opening, has_body);
+    imp_lines(t, &t->opening, has_body);
     if (has_body)
-        lines(t, &t->of[t->root], false);
-    text_line_of(t, t->o->explore ? "],\n\"expect\": {\"end\": \"exit\"}" : "]");
+        imp_lines(t, &t->of[t->root], false);
+    imp_line(t, t->o->explore ? "],\n\"expect\": {\"end\": \"exit\"}" : "]");
     fputs("}\n", t->text);
 }
 
@@ -404,6 +303,7 @@ static void release(struct imp *t)
     free(t->read_at);
     free(t->read_next);
     free(t->site_of);
+    free(t->blocks);
     free(t->body_g);
     free(t->body_name);
     free(t->body_started);
@@ -413,6 +313,7 @@ static void release(struct imp *t)
     texts_numbers_release(&t->bodies);
     texts_numbers_release(&t->names);
     map_release(&t->cpu_classes);
+    map_release(&t->timer_sites);
     pool_free(t->pool);
 }
 
@@ -430,8 +331,11 @@ static void goroutines(struct imp *t)
         if (!imp_plays(t, g))
             continue;
         imp_goroutine(t, g);
-        if (!t->measures)
-            find_body(t, g);
+        if (t->measures)
+            continue;
+        if (t->o->readable)
+            imp_fold(t, &t->of[g]);
+        find_body(t, g);
     }
 }
 
@@ -536,7 +440,7 @@ static bool is_possible(struct failure *f, const struct imp *t)
 bool import_recording(struct failure *f, struct recording *r, const struct import_opts *o,
                       struct imported *out)
 {
-    *out = (struct imported){.pool = pool_new()};
+    *out = (struct imported){.pool = pool_new(), .recorded_ns = r->length};
     if (r->deep == 0) {
         fail(f, E_TRACE,
              "not a deep recording: it says nothing of locks and channels that did not wait; "
@@ -550,7 +454,8 @@ bool import_recording(struct failure *f, struct recording *r, const struct impor
     t.measures = true;
     if (!o->explore && t.root != REC_NONE)
         goroutines(&t);
-    measured(&t);
+    imp_measured(&t);
+    t.measures = false;
     if (t.root != REC_NONE)
         goroutines(&t);
     bool ok = is_possible(f, &t);

@@ -6,6 +6,10 @@
  * machine; if it never comes to its end, nothing is said of it. A real bug shows there now and
  * then, but not always: it did not when the recording was made. */
 #include "replay/import.h"
+
+#include <stdio.h>
+#include <string.h>
+
 #include "run/run.h"
 
 enum { TRIES = 5, NOISE = 1000 };
@@ -49,4 +53,26 @@ bool import_is_the_program(struct failure *f, struct recording *r, const char *n
     bool ends = comes_to_its_end(f, s);
     scenario_free(s);
     return ends;
+}
+
+bool import_try(struct failure *f, const struct imported *im, const char *name,
+                struct import_end *end)
+{
+    static struct run r;
+    struct run_opts o;
+    struct scenario *s = scenario_load(f, name, im->text, im->size);
+    bool ok = s != NULL && run_opts_of(f, s, 0, &o);
+    if (ok) {
+        o.no_analysis = true;
+        ok = run_all(f, &r, &o);
+    }
+    if (ok) {
+        const char *verdict = run_verdict(&r.result);
+        end->ns = (int64_t)(r.result.now_ps / 1000);
+        end->finished = r.result.end == END_STOPPED;
+        snprintf(end->verdict, sizeof end->verdict, "%.*s", (int)strcspn(verdict, "\n"), verdict);
+        run_free(&r);
+    }
+    scenario_free(s);
+    return ok;
 }

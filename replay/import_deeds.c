@@ -48,12 +48,24 @@ static void guarded_send(struct imp *t, uint32_t object)
     }
 }
 
+/* A receive that found the channel closed, of one that others sent on: it is where a loop over the
+ * items ends. */
+static bool is_end(const struct imp *t, uint32_t object)
+{
+    const struct rec_object *o = &t->r->objects[object];
+    return t->o->readable && o->closed && !o->timer && o->there[0] == 0 &&
+           t->objects[object].sender != REC_NONE && t->item != REC_NONE &&
+           t->r->items[t->item].other == REC_NONE;
+}
+
 static void operate(struct imp *t, uint32_t object, bool sends)
 {
     const char *what = sends ? "send" : "recv", *name = channel(t, object, sends);
     if (t->daemon && t->o->explore) {
         t->leaves = true;
         imp_put(t, "\"select\": [{\"%s\": \"%s\"}, " CAN_LEAVE "]", what, name);
+    } else if (!sends && is_end(t, object)) {
+        imp_put(t, "\"range\": \"%s\", \"do\": []", name);
     } else {
         imp_put(t, "\"%s\": \"%s\"", what, name);
     }
@@ -109,8 +121,9 @@ static void other_cases(struct imp *t, int64_t chosen, char *text, size_t size)
         const struct imp_case *c = &t->cases[i];
         size_t used = strlen(text);
         if (i != chosen && c->object != REC_NONE && !t->objects[c->object].pinned)
-            snprintf(text + used, size - used, ", {\"%s\": \"%s\", \"do\": [" CUT "]}",
-                     c->sends ? "send" : "recv", imp_name(t, c->object));
+            snprintf(text + used, size - used, ", {\"%s\": \"%s\", \"do\": [%s]}",
+                     c->sends ? "send" : "recv", imp_name(t, c->object),
+                     t->o->readable ? "{\"return\": null}" : CUT);
     }
 }
 
@@ -249,6 +262,30 @@ static const char *ticks_drop(struct imp *t)
     return t->o->explore ? CAN_LEAVE : "{\"default\": []}";
 }
 
+/* Timers of one place of a goroutine come one after the other: they share a name. */
+static void own_timer(struct imp *t, uint32_t object, enum rec_deed deed, uint64_t ns)
+{
+    uint32_t *alias = &t->objects[object].alias;
+    if (deed == DEED_timer || deed == DEED_ticker) {
+        struct map_slot *s = map_put(&t->timer_sites, t->site, t->g);
+        s->a = s->a != 0 ? s->a : object + 1;
+        *alias = (uint32_t)s->a - 1;
+    }
+    ns = ns > 0 ? ns : 1;
+    switch (deed) {
+    case DEED_timer:
+        imp_put(t, "\"timer\": \"t%u\", \"after\": \"%" PRIu64 "ns\"", *alias, ns);
+        break;
+    case DEED_ticker:
+        imp_put(t, "\"ticker\": \"t%u\", \"every\": \"%" PRIu64 "ns\"", *alias, ns);
+        break;
+    case DEED_treset:
+        imp_put(t, "\"reset\": \"t%u\", \"after\": \"%" PRIu64 "ns\"", *alias, ns);
+        break;
+    default: imp_put(t, "\"stop\": \"t%u\"", *alias); break;
+    }
+}
+
 static void ticker(struct imp *t, uint32_t object, uint64_t ns)
 {
     imp_put(t,
@@ -263,6 +300,16 @@ static void timer(struct imp *t, uint32_t object, uint64_t ns)
             "\"go\": [{\"sleep\": \"%" PRIu64 "ns\"}, {\"select\": [{\"send\": \"%s\"}, "
             "{\"default\": []}]}], \"group\": \"timer\"",
             ns > 0 ? ns : 1, imp_name(t, object));
+}
+
+static void timer_deed(struct imp *t, uint32_t object, enum rec_deed deed, uint64_t ns)
+{
+    if (object != REC_NONE && imp_own_timer(t, object))
+        own_timer(t, object, deed, ns);
+    else if (deed == DEED_ticker)
+        ticker(t, object, ns);
+    else if (deed != DEED_tstop)
+        timer(t, object, ns);
 }
 
 static void after_func(struct imp *t, const struct rec_after *a)
@@ -395,8 +442,9 @@ static void add_deed(struct imp *t, uint64_t a, uint64_t b)
     case DEED_broadcast: signals(t, "broadcast", o); break;
     case DEED_sleep: imp_put(t, "\"sleep\": \"%" PRIu64 "ns\"", n > 0 ? n : 1); break;
     case DEED_timer:
-    case DEED_treset: timer(t, o, n); break;
-    case DEED_ticker: ticker(t, o, n); break;
+    case DEED_ticker:
+    case DEED_treset:
+    case DEED_tstop: timer_deed(t, o, deed, n); break;
     case DEED_afterfunc: after_func(t, &t->r->afters[b]); break;
     case DEED_once:
         if (t->r->objects[o].first != REC_NONE && t->r->objects[o].first != t->g)

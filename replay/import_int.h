@@ -30,6 +30,7 @@ struct imp_object {
     bool pinned;    /* a channel whose items go from the recorded sender to the recorded receiver */
     bool multi_s, multi_r;
     uint32_t sender, receiver, received;
+    uint32_t maker, alias;     /* of a timer's channel; the first of those that are made there */
     uint64_t guards[IMP_HELD]; /* locks held when it was closed, + 1 */
     uint32_t guarded;          /* so many sends under one of them */
 };
@@ -40,6 +41,17 @@ struct imp_case {
     bool sends;
 };
 
+/* A statement with others in it: a head, sequences between two texts each, a tail. */
+struct imp_part {
+    const char *open, *close;
+    struct imp_seq seq;
+};
+struct imp_block {
+    const char *head, *tail;
+    struct imp_part *parts;
+    uint32_t nparts, room;
+};
+
 struct imp {
     struct recording *r;
     const struct import_opts *o;
@@ -47,9 +59,11 @@ struct imp {
     struct pool *pool;
     struct numbers statements;
     uint32_t *site_of, site_room; /* by statement, + 1 */
-    struct imp_seq *of;           /* by goroutine */
-    struct imp_seq *once;         /* by object: what its function does */
-    struct imp_seq opening;       /* what main does first */
+    struct imp_block *blocks;     /* by statement; most have no parts */
+    uint32_t blocks_room;
+    struct imp_seq *of;     /* by goroutine */
+    struct imp_seq *once;   /* by object: what its function does */
+    struct imp_seq opening; /* what main does first */
     struct imp_object *objects;
     struct numbers extra; /* objects that we declare besides, as text */
     struct numbers bodies, names;
@@ -77,10 +91,12 @@ struct imp {
     uint32_t relock;
     uint32_t io,
         takes; /* a read or write before its system call: the object + 1; reads take so many */
+    struct map timer_sites; /* (site, goroutine) -> the first timer that it made there + 1 */
     struct map cpu_classes; /* of what is computed between two statements */
     struct imp_cpu {
         int64_t *ns;
         uint32_t count, room;
+        const char *text; /* when all was seen */
     } * cpus;
     uint32_t ncpus, cpus_room;
     bool measures; /* the first time round */
@@ -104,6 +120,32 @@ void imp_know(struct imp *t);
 void imp_item(struct imp *t);
 /* import.c: its body's name. */
 const char *imp_func(struct imp *t, uint32_t g);
+
+/* import.c: kept once, with its number. */
+const char *imp_kept(struct imp *t, struct numbers *n, const char *text, uint32_t *number);
+/* import.c: a statement of the place at hand. */
+uint32_t imp_statement(struct imp *t, const char *text);
+/* import_cpu.c: what was computed before a statement, as one; and all of it was seen. */
+void imp_compute(struct imp *t);
+void imp_measured(struct imp *t);
+
+/* import_fold.c: loops of which the rounds are not the same. */
+void imp_fold(struct imp *t, struct imp_seq *s);
+/* import_lines.c: one more part, all of it copied; the block, as a statement. */
+void imp_part(struct imp *t, struct imp_block *b, const char *open, struct imp_seq seq,
+              const char *close);
+uint32_t imp_block(struct imp *t, const struct imp_block *b);
+/* ... and what is written: the lines of a sequence, or one by itself. */
+void imp_lines(struct imp *t, const struct imp_seq *s, bool more);
+void imp_line(struct imp *t, const char *text);
+
+/* Only the goroutine that made this timer uses it: it is a timer of the language, with a name. */
+static inline bool imp_own_timer(const struct imp *t, uint32_t object)
+{
+    const struct imp_object *o = &t->objects[object];
+    return t->o->readable && o->maker != REC_NONE && !o->multi_r &&
+           (o->receiver == REC_NONE || o->receiver == o->maker);
+}
 
 static inline void imp_add(struct imp_seq *s, uint32_t id)
 {

@@ -116,6 +116,17 @@ static bool is_recv(enum rec_deed deed) { return deed == DEED_recv || deed == DE
 
 static struct map roles; /* (object, goroutine) -> bit 0 sends, bit 1 receives */
 
+static void look_at_timers(struct walk *w)
+{
+    struct imp_object *o = &w->t->objects[w->object];
+    if (w->deed != DEED_timer && w->deed != DEED_ticker && w->deed != DEED_tstop &&
+        w->deed != DEED_treset)
+        return;
+    if (o->maker == REC_NONE && (w->deed == DEED_timer || w->deed == DEED_ticker))
+        o->maker = w->g;
+    o->multi_r |= o->maker != w->g;
+}
+
 static void look_at_roles(struct walk *w)
 {
     struct imp_object *o = &w->t->objects[w->object];
@@ -280,10 +291,11 @@ void imp_item(struct imp *t)
 
 void imp_know(struct imp *t)
 {
-    static void (*const looks[])(struct walk *) = {look_at_roles, look_at_answers, look_at_conds,
-                                                   look_at_waits, look_at_closes,  look_at_sends};
+    static void (*const looks[])(struct walk *) = {look_at_roles, look_at_timers, look_at_answers,
+                                                   look_at_conds, look_at_waits,  look_at_closes,
+                                                   look_at_sends};
     for (uint32_t i = 0; i < t->r->nobjects; i++)
-        t->objects[i].sender = t->objects[i].receiver = REC_NONE;
+        t->objects[i].sender = t->objects[i].receiver = t->objects[i].maker = REC_NONE;
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
         link_items(t);
         walk_all(t, looks[i]);
