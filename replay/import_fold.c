@@ -3,9 +3,10 @@
  *
  * A loop begins each round at one place of the program. Where the rounds from there differ in
  * nothing but what is computed, in short locks and in system calls, one of several at random is as
- * good as the recorded order, as long as each comes as often at the end as at the beginning. What sends, receives, starts or waits has to be the same in all of
- * them: who counts on it must get as much as before. A loop that receives from one channel until
- * that is closed is a range, however many items this goroutine got: that is how workers share them. */
+ * good as the recorded order, as long as each comes as often at the end as at the beginning. What
+ * sends, receives, starts or waits has to be the same in all of them: who counts on it must get as
+ * much as before. A loop that receives from one channel until that is closed is a range, however
+ * many items this goroutine got: that is how workers share them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
