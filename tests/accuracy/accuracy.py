@@ -381,6 +381,23 @@ def tails(cells):
     return "\n".join(lines)
 
 
+def two_recordings(cells):
+    """How near the two recordings of a program at the same settings, plain and deep, are to each
+    other: no replay of one run can be nearer to another."""
+    there = {}
+    for c in cells:
+        there.setdefault((c["go"], c["program"], c["was"]), {})[c["level"]] = c["recorded_p99"]
+    lines = ["| | at 1 P | at 2 Ps |", "|---|---|---|"]
+    for factor in sorted(P99_WITHIN.values()):
+        row = []
+        for procs in (1, 2):
+            of = [near(*pair.values(), factor) for (_, _, was), pair in there.items()
+                  if was == procs and len(pair) == 2 and min(pair.values()) > 0]
+            row.append("%d of %d" % (sum(of), len(of)))
+        lines.append("| within a factor of %g | %s |" % (factor, " | ".join(row)))
+    return "\n".join(lines)
+
+
 def crowded(cells, gos):
     lines = ["| program | T(4)/T(2) measured | from plain | from deep | T(8)/T(2) measured | "
              "from plain | from deep |", "|---|---|---|---|---|---|---|"]
@@ -486,6 +503,7 @@ def write(page, cells, bench):
             "afterwards": ", ".join(AFTERWARDS),
             "plain": table(cells, "plain", gos), "deep": table(cells, "deep", gos),
             "missed": missed(cells), "costs": bench.costs(), "tails": tails(cells),
+            "two_recordings": two_recordings(cells),
             "crowded": crowded(crowd, gos),
             "gos_crowd": " / ".join(sorted({c["go"] for c in crowd})),
             "releases": other_releases(bench.releases()),
