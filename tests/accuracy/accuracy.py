@@ -103,25 +103,31 @@ class Bench:
             release = self.release(go)
             side = self.sidecar(go, release)
             paths = {p: self.build(go, release, p) for p in self.programs}
-            for _ in range(self.rounds):
+            for turn in range(self.rounds):
                 for program in self.programs:
-                    for procs in (1, 2):
-                        key = "%s %s %d" % (release, program, procs)
-                        have = self.known.setdefault(key, [])
-                        if len(have) < self.rounds:
-                            have.append(self.run(paths[program]["untraced"], procs)["wall_ns"])
+                    self.measure_once(release, program, paths[program])
+                    if turn == self.rounds // 2:
+                        self.record(release, program, paths[program], side)
                 with open(self.path, "w", encoding="utf-8") as f:
                     json.dump(self.known, f)
             self.measure_cost(release, paths)
             self.measure_crowd(release, paths)
             self.measure_quota(release, paths)
-            for program in self.programs:
-                for procs in (1, 2):
-                    for level in LEVELS:
-                        trace = self.trace(release, program, level, procs)
-                        if not os.path.exists(trace):
-                            self.run(paths[program][level], procs, trace)
-                            shutil.copy(side, trace + ".gmpsim.json")
+
+    def measure_once(self, release, program, paths):
+        for procs in (1, 2):
+            have = self.known.setdefault("%s %s %d" % (release, program, procs), [])
+            if len(have) < self.rounds:
+                have.append(self.run(paths["untraced"], procs)["wall_ns"])
+
+    def record(self, release, program, paths, side):
+        """Between the runs that they are compared with: a machine is another one an hour later."""
+        for procs in (1, 2):
+            for level in LEVELS:
+                trace = self.trace(release, program, level, procs)
+                if not os.path.exists(trace):
+                    self.run(paths[level], procs, trace)
+                    shutil.copy(side, trace + ".gmpsim.json")
 
     def measure_cost(self, release, paths):
         """What the overlay costs at 2 Ps: without a trace, with a plain one, with a deep one."""
