@@ -6,7 +6,9 @@
  * other says nothing. Who did not wait and succeeded (a select with a default, a TryLock) may have
  * asked often before: the statement waits, and gives up when nothing else goes on. That ends the
  * schedule, too, for the program would not stand still there. But a send that did not wait on a
- * channel without a buffer is lost when nobody receives: that is how such signals get lost. */
+ * channel without a buffer is lost when nobody receives: that is how such signals get lost. Where
+ * items keep their recorded ways, no finding rests on that: who waits for one of those gives up,
+ * too. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +66,9 @@ static void operate(struct imp *t, uint32_t object, bool sends)
     if (t->daemon && t->o->explore) {
         t->leaves = true;
         imp_put(t, "\"select\": [{\"%s\": \"%s\"}, " CAN_LEAVE "]", what, name);
+    } else if (t->o->explore && t->objects[object].pinned) {
+        t->gives_up = true;
+        imp_put(t, "\"select\": [{\"%s\": \"%s\"}, " CAN_STOP "]", what, name);
     } else if (!sends && is_end(t, object)) {
         imp_put(t, "\"range\": \"%s\", \"do\": []", name);
     } else {
@@ -127,6 +132,15 @@ static void other_cases(struct imp *t, int64_t chosen, char *text, size_t size)
     }
 }
 
+/* Could it have taken an item that another schedule gives to somebody else? */
+static bool may_meet_others(const struct imp *t)
+{
+    for (int i = 0; i < t->ncases && i < IMP_CASES; i++)
+        if (t->cases[i].object != REC_NONE && t->objects[t->cases[i].object].pinned)
+            return true;
+    return false;
+}
+
 /* It comes to the select late, when the case that it took is there, whatever else is: a schedule
  * like others, and what follows is known. Where everybody stands it takes what there is. */
 static void select_ends(struct imp *t, int64_t chosen)
@@ -155,10 +169,13 @@ static void select_ends(struct imp *t, int64_t chosen)
         snprintf(others + used, sizeof others - used, ", " CAN_LEAVE);
     }
     t->gives_up = true;
-    imp_put(t,
-            "\"select\": [{\"%s\": \"%s\"}, {\"recv\": \"giveup\", \"do\": [{\"select\": "
-            "[{\"%s\": \"%s\"}%s]}]}]",
-            what, name, what, name, others);
+    if (may_meet_others(t))
+        imp_put(t, "\"select\": [{\"%s\": \"%s\"}, " CAN_STOP "]", what, name);
+    else
+        imp_put(t,
+                "\"select\": [{\"%s\": \"%s\"}, {\"recv\": \"giveup\", \"do\": [{\"select\": "
+                "[{\"%s\": \"%s\"}%s]}]}]",
+                what, name, what, name, others);
     if (c->sends && t->objects[c->object].guarded > 0)
         guarded_send(t, c->object);
 }
