@@ -271,6 +271,7 @@ static void tables(struct imp *t)
 {
     const struct recording *r = t->r;
     t->of = x_alloc((r->ngs + 1) * sizeof *t->of);
+    t->started = x_alloc((r->ngs + 1) * sizeof *t->started);
     t->func_of = x_alloc((r->ngs + 1) * sizeof *t->func_of);
     t->once = x_alloc((r->nobjects + 1) * sizeof *t->once);
     t->objects = x_alloc((r->nobjects + 1) * sizeof *t->objects);
@@ -294,6 +295,7 @@ static void release(struct imp *t)
     free(t->opening.ids);
     free(t->of);
     free(t->func_of);
+    free(t->started);
     free(t->once);
     free(t->objects);
     free(t->item_at);
@@ -314,6 +316,7 @@ static void release(struct imp *t)
     texts_numbers_release(&t->names);
     map_release(&t->cpu_classes);
     map_release(&t->timer_sites);
+    map_release(&t->asked_told);
     pool_free(t->pool);
 }
 
@@ -363,7 +366,14 @@ static void stand_by(struct imp *t)
     t->to = &t->opening;
     if (t->gives_up) {
         imp_declare(t, "\"giveup\": \"chan\"");
-        imp_put(t, "\"go\": [{\"sleep\": \"10h\"}, {\"close\": \"giveup\"}], \"group\": \"end\"");
+        const char *first = t->early
+                                ? "{\"load\": \"early\", \"into\": \"early_\", \"atomic\": true}, "
+                                  "{\"if\": \"early_\", \"then\": [" IMP_CUT "]}, "
+                                : "";
+        if (t->early)
+            imp_declare(t, "\"early\": \"var\"");
+        imp_put(t, "\"go\": [{\"sleep\": \"10h\"}, %s{\"close\": \"giveup\"}], \"group\": \"end\"",
+                first);
     }
     if (t->leaves) {
         imp_declare(t, "\"leave\": \"chan\"");

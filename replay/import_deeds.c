@@ -17,12 +17,6 @@
 #include "replay/import_int.h"
 #include "replay/reason.h"
 
-#define TEXT(x)   #x
-#define STATUS(x) TEXT(x)
-#define CUT       "{\"exit\": " STATUS(IMP_UNKNOWN) "}"
-#define CAN_STOP  "{\"recv\": \"giveup\", \"do\": [" CUT "]}"
-#define CAN_LEAVE "{\"recv\": \"leave\", \"do\": [{\"return\": null}]}"
-
 /* ---- channels ---- */
 
 /* The channel that the deed is about: where items keep their ways, one of its own for each pair of
@@ -62,13 +56,14 @@ static bool is_end(const struct imp *t, uint32_t object)
 
 static void operate(struct imp *t, uint32_t object, bool sends)
 {
+    imp_was_told(t, object);
     const char *what = sends ? "send" : "recv", *name = channel(t, object, sends);
     if (t->daemon && t->o->explore) {
         t->leaves = true;
-        imp_put(t, "\"select\": [{\"%s\": \"%s\"}, " CAN_LEAVE "]", what, name);
+        imp_put(t, "\"select\": [{\"%s\": \"%s\"}, " IMP_CAN_LEAVE "]", what, name);
     } else if (t->o->explore && t->objects[object].pinned) {
         t->gives_up = true;
-        imp_put(t, "\"select\": [{\"%s\": \"%s\"}, " CAN_STOP "]", what, name);
+        imp_put(t, "\"select\": [{\"%s\": \"%s\"}, " IMP_CAN_STOP "]", what, name);
     } else if (!sends && is_end(t, object)) {
         imp_put(t, "\"range\": \"%s\", \"do\": []", name);
     } else {
@@ -86,6 +81,7 @@ static void send(struct imp *t, uint32_t object)
 /* A send or receive that did not wait, and succeeded. */
 static void tried(struct imp *t, uint32_t object, bool sends)
 {
+    imp_was_told(t, object);
     const char *what = sends ? "send" : "recv", *name = channel(t, object, sends);
     t->tries++;
     if (!t->o->explore)
@@ -94,17 +90,18 @@ static void tried(struct imp *t, uint32_t object, bool sends)
         imp_put(t, "\"select\": [{\"%s\": \"%s\"}, {\"default\": []}]", what, name);
     else {
         t->gives_up = true;
-        imp_put(t, "\"select\": [{\"%s\": \"%s\"}, " CAN_STOP "]", what, name);
+        imp_put(t, "\"select\": [{\"%s\": \"%s\"}, " IMP_CAN_STOP "]", what, name);
     }
 }
 
 static void closes(struct imp *t, uint32_t object)
 {
+    imp_was_told(t, object);
     if (t->o->explore && t->objects[object].guarded > 0) {
         t->guards++;
         imp_declare(t, "\"sent_%u\": \"var\"", object);
         imp_put(t, "\"load\": \"sent_%u\", \"into\": \"n\", \"atomic\": true", object);
-        imp_put(t, "\"if\": \"n < %u\", \"then\": [" CUT "]", t->objects[object].guarded);
+        imp_put(t, "\"if\": \"n < %u\", \"then\": [" IMP_CUT "]", t->objects[object].guarded);
     }
     imp_put(t, "\"close\": \"%s\"", imp_name(t, object));
 }
@@ -128,7 +125,7 @@ static void other_cases(struct imp *t, int64_t chosen, char *text, size_t size)
         if (i != chosen && c->object != REC_NONE && !t->objects[c->object].pinned)
             snprintf(text + used, size - used, ", {\"%s\": \"%s\", \"do\": [%s]}",
                      c->sends ? "send" : "recv", imp_name(t, c->object),
-                     t->o->readable ? "{\"return\": null}" : CUT);
+                     t->o->readable ? "{\"return\": null}" : IMP_CUT);
     }
 }
 
@@ -160,17 +157,19 @@ static void select_ends(struct imp *t, int64_t chosen)
         tried(t, c->object, c->sends);
         return;
     }
+    for (int i = 0; i < t->ncases && i < IMP_CASES; i++)
+        imp_was_told(t, t->cases[i].object);
     const char *what = c->sends ? "send" : "recv";
     snprintf(name, sizeof name, "%s", channel(t, c->object, c->sends));
     other_cases(t, chosen, others, sizeof others);
     if (t->daemon) {
         t->leaves = true;
         size_t used = strlen(others);
-        snprintf(others + used, sizeof others - used, ", " CAN_LEAVE);
+        snprintf(others + used, sizeof others - used, ", " IMP_CAN_LEAVE);
     }
     t->gives_up = true;
     if (may_meet_others(t))
-        imp_put(t, "\"select\": [{\"%s\": \"%s\"}, " CAN_STOP "]", what, name);
+        imp_put(t, "\"select\": [{\"%s\": \"%s\"}, " IMP_CAN_STOP "]", what, name);
     else
         imp_put(t,
                 "\"select\": [{\"%s\": \"%s\"}, {\"recv\": \"giveup\", \"do\": [{\"select\": "
@@ -207,7 +206,7 @@ static void try_lock(struct imp *t, const char *trying, const char *word, uint32
         return;
     }
     imp_put(t, "\"%s\": \"%s\", \"into\": \"got\"", trying, imp_name(t, object));
-    imp_put(t, "\"if\": \"!got\", \"then\": [" CUT "]");
+    imp_put(t, "\"if\": \"!got\", \"then\": [" IMP_CUT "]");
 }
 
 static void wg_add(struct imp *t, uint32_t object, int64_t n)
@@ -276,7 +275,7 @@ static void once_ends(struct imp *t)
 static const char *ticks_drop(struct imp *t)
 {
     t->leaves |= t->o->explore;
-    return t->o->explore ? CAN_LEAVE : "{\"default\": []}";
+    return t->o->explore ? IMP_CAN_LEAVE : "{\"default\": []}";
 }
 
 /* Timers of one place of a goroutine come one after the other: they share a name. */
@@ -414,6 +413,14 @@ static const char *const words[DEED_COUNT] = {
     [DEED_wgwait] = "wait",
 };
 
+/* What others who come after it may learn from. */
+static bool gives_back(enum rec_deed deed)
+{
+    return deed == DEED_unlock || deed == DEED_runlock || deed == DEED_wunlock ||
+           deed == DEED_wgadd || deed == DEED_send || deed == DEED_trysend || deed == DEED_close ||
+           deed == DEED_selected || deed == DEED_condwait || deed == DEED_oncedone;
+}
+
 static void add_deed(struct imp *t, uint64_t a, uint64_t b)
 {
     enum rec_deed deed = (enum rec_deed)(a & 0xff);
@@ -425,6 +432,8 @@ static void add_deed(struct imp *t, uint64_t a, uint64_t b)
     cond_is_over(t);
     if (!is_part(deed))
         t->last = t->to->count;
+    if (gives_back(deed))
+        imp_tells(t);
     if (words[deed] != NULL)
         on(t, words[deed], o);
     switch (deed) {
@@ -442,6 +451,7 @@ static void add_deed(struct imp *t, uint64_t a, uint64_t b)
         break;
     case DEED_trysend: tried(t, o, true); break;
     case DEED_tryrecv: tried(t, o, false); break;
+    case DEED_makechan: imp_is_made(t, o); break;
     case DEED_close: closes(t, o); break;
     case DEED_select:
         t->ncases = 0;
@@ -598,7 +608,7 @@ void imp_goroutine(struct imp *t, uint32_t g)
     t->site = REC_NONE;
     t->deed = t->last = 0;
     t->relock = REC_NONE;
-    t->ncases = t->nback = 0;
+    t->ncases = t->nback = t->nuntold = 0;
     t->io = 0;
     t->cpu = 0;
     t->to = &t->of[g];

@@ -13,7 +13,13 @@
 #include "sim/base/pool.h"
 
 /* Exit status of a run that came to where nobody knows what comes next. */
-#define IMP_UNKNOWN 125
+#define IMP_UNKNOWN   125
+#define IMP_TEXT(x)   #x
+#define IMP_STATUS(x) IMP_TEXT(x)
+#define IMP_CUT       "{\"exit\": " IMP_STATUS(IMP_UNKNOWN) "}"
+/* Cases of selects: nothing else goes on, and that ends the schedule; ... and the goroutine. */
+#define IMP_CAN_STOP  "{\"recv\": \"giveup\", \"do\": [" IMP_CUT "]}"
+#define IMP_CAN_LEAVE "{\"recv\": \"leave\", \"do\": [{\"return\": null}]}"
 
 enum { IMP_LINE = 8192, IMP_CASES = 64, IMP_HELD = 16 };
 
@@ -30,6 +36,8 @@ struct imp_object {
     bool pinned;    /* a channel whose items go from the recorded sender to the recorded receiver */
     bool multi_s, multi_r;
     uint32_t sender, receiver, received;
+    bool told; /* somebody uses it who knows it by a value (import_made.c) */
+    uint32_t made_by, made_deed;
     uint32_t maker, alias;     /* of a timer's channel; the first of those that are made there */
     uint64_t guards[IMP_HELD]; /* locks held when it was closed, + 1 */
     uint32_t guarded;          /* so many sends under one of them */
@@ -71,7 +79,12 @@ struct imp {
     const char **body_name;
     bool *body_started;
     uint32_t *name_count, name_room;
-    uint32_t *func_of; /* by goroutine: the body */
+    uint32_t *func_of;         /* by goroutine: the body */
+    uint32_t *started;         /* by goroutine: after so many deeds of who started it */
+    struct map asked_told;     /* (channel, goroutine) */
+    uint32_t untold[IMP_HELD]; /* channels that it has made, and nobody else knows */
+    int nuntold;
+    bool early; /* somebody may use a channel before he can know it */
     uint32_t *item_at, *item_next, *write_at, *write_next, *read_at, *read_next;
     uint32_t root;
     bool gives_up, leaves; /* the channels of these names are needed */
@@ -118,6 +131,13 @@ void imp_there(struct imp *t);
 void imp_know(struct imp *t);
 /* The deed is a send, receive or close of this goroutine: sets t->item. */
 void imp_item(struct imp *t);
+/* import_made.c, when the recording is read: the channel is made, is used; and when it is written:
+ * it is made, the goroutine gives something back, uses the channel. */
+void imp_made(struct imp *t, uint32_t object, uint32_t site);
+void imp_uses(struct imp *t, uint32_t object);
+void imp_is_made(struct imp *t, uint32_t object);
+void imp_tells(struct imp *t);
+void imp_was_told(struct imp *t, uint32_t object);
 /* import.c: its body's name. */
 const char *imp_func(struct imp *t, uint32_t g);
 

@@ -11,6 +11,8 @@
  * Channels whose items say what is done with them. When what a receiver does with an item is an
  * answer to who sent it, items keep their ways: another receiver would answer on the wrong channel.
  *
+ * Channels that somebody was told of (import_made.c).
+ *
  * Channels that are closed under a lock under which others send: whether they do is decided by what
  * they find there. A schedule in which the close comes first is none of this recording's. */
 #include <string.h>
@@ -96,6 +98,8 @@ static void walk_all(struct imp *t, void look(struct walk *w))
         t->g = g;
         t->deed = 0;
         for (rec_rewind(&rd, t->r, g); rec_next(&rd, &e);) {
+            if (e.what == REC_GO)
+                t->started[e.a] = t->deed;
             if (e.what == REC_SITE)
                 w.site = (uint32_t)e.a;
             if (e.what != REC_DEED)
@@ -115,6 +119,18 @@ static bool is_recv(enum rec_deed deed) { return deed == DEED_recv || deed == DE
 /* ---- who sends and receives ---- */
 
 static struct map roles; /* (object, goroutine) -> bit 0 sends, bit 1 receives */
+
+static void look_at_makes(struct walk *w)
+{
+    if (w->deed == DEED_makechan)
+        imp_made(w->t, w->object, w->site);
+}
+
+static void look_at_uses(struct walk *w)
+{
+    if (is_send(w->deed) || is_recv(w->deed) || w->deed == DEED_close)
+        imp_uses(w->t, w->object);
+}
 
 static void look_at_timers(struct walk *w)
 {
@@ -291,11 +307,12 @@ void imp_item(struct imp *t)
 
 void imp_know(struct imp *t)
 {
-    static void (*const looks[])(struct walk *) = {look_at_roles, look_at_timers, look_at_answers,
-                                                   look_at_conds, look_at_waits,  look_at_closes,
-                                                   look_at_sends};
+    static void (*const looks[])(struct walk *) = {look_at_makes,  look_at_uses,    look_at_roles,
+                                                   look_at_timers, look_at_answers, look_at_conds,
+                                                   look_at_waits,  look_at_closes,  look_at_sends};
     for (uint32_t i = 0; i < t->r->nobjects; i++)
-        t->objects[i].sender = t->objects[i].receiver = t->objects[i].maker = REC_NONE;
+        t->objects[i].sender = t->objects[i].receiver = t->objects[i].maker =
+            t->objects[i].made_by = REC_NONE;
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
         link_items(t);
         walk_all(t, looks[i]);

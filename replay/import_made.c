@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whoever uses a channel has been told of it. A goroutine that was started by who made it, after
+ * that, knows it from the beginning, and so do those that it starts. Any other was told by a value,
+ * of a list under a lock say, and not before the maker gave something back after making it. In a
+ * schedule in which it comes earlier than that the program would not have used this channel: when
+ * everybody stands there, nobody knows whether they would. A channel that package context makes is
+ * made by whoever asks for it first, and known to all. */
+#include <string.h>
+
+#include "replay/import_int.h"
+
+void imp_made(struct imp *t, uint32_t object, uint32_t site)
+{
+    const char *func = site != REC_NONE ? t->r->sites[site].func : "";
+    if (strncmp(func, "context.", 8) == 0)
+        return;
+    t->objects[object].made_by = t->g;
+    t->objects[object].made_deed = t->deed;
+}
+
+/* Was the goroutine, or who started it and so on, started after the channel was made there? */
+static bool knows(const struct imp *t, uint32_t g, uint32_t object)
+{
+    const struct imp_object *o = &t->objects[object];
+    for (uint32_t steps = 0; g != o->made_by; g = t->r->gs[g].creator, steps++) {
+        uint32_t parent = t->r->gs[g].creator;
+        if (parent == REC_NONE || steps > t->r->ngs)
+            return false;
+        if (parent == o->made_by)
+            return t->started[g] >= o->made_deed;
+    }
+    return true;
+}
+
+void imp_uses(struct imp *t, uint32_t object)
+{
+    struct imp_object *o = &t->objects[object];
+    o->told |= o->made_by != REC_NONE && !knows(t, t->g, object);
+}
+
+void imp_is_made(struct imp *t, uint32_t object)
+{
+    if (t->o->explore && t->objects[object].told && t->nuntold < IMP_HELD)
+        t->untold[t->nuntold++] = object;
+}
+
+void imp_tells(struct imp *t)
+{
+    for (int i = 0; i < t->nuntold; i++) {
+        imp_declare(t, "\"told_%u\": \"var\"", t->untold[i]);
+        imp_put(t, "\"atomic_add\": \"told_%u\"", t->untold[i]);
+    }
+    t->nuntold = 0;
+}
+
+void imp_was_told(struct imp *t, uint32_t object)
+{
+    if (!t->o->explore || object == REC_NONE || !t->objects[object].told ||
+        knows(t, t->g, object) || map_put(&t->asked_told, object, t->g)->a++ > 0)
+        return;
+    t->early = t->gives_up = true;
+    imp_declare(t, "\"told_%u\": \"var\"", object);
+    imp_put(t, "\"load\": \"told_%u\", \"into\": \"told\", \"atomic\": true", object);
+    imp_put(t, "\"if\": \"!told\", \"then\": [{\"atomic_add\": \"early\"}]");
+}
