@@ -25,6 +25,11 @@ static void env_at_host(int64_t ns, void (*fn)(void *), void *arg) { env_at(ns, 
 #undef env_at
 #define env_at(ns, fn, arg) \
     (env_told = (ns), env_only_told ? (void)0 : env_at_host(env_told, fn, arg))
+static int64_t env_ready_told;
+static void env_ready_host(int32_t fd, uint32_t mode) { env_ready(fd, mode, 0); }
+#undef env_ready
+#define env_ready(fd, mode, n) \
+    (env_ready_told = (n), env_only_told ? (void)0 : env_ready_host(fd, mode))
 
 /* Where main.main begins. */
 static int mains;

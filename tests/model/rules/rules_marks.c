@@ -119,7 +119,41 @@ static void has_deadlines(struct m *mp)
 
 TEST_CASE(SeenRules, AContextHasTheEarlierDeadline) { each_leak_world(27, has_deadlines); }
 
+/* A deadline that is the parent's to the nanosecond is no later one. */
+static void has_equal_deadline(struct m *mp)
+{
+    enum { FAR = 1000000000 };
+    struct g *gp = user(mp);
+    a_store(&sched->nmspinning, 1);
+    (void)made(gp, OP_CTXTMO, 0, 3 * (int64_t)FAR);
+    int64_t handle = regs(gp)[0], look = nanotime();
+    struct ctx *parent = object_at((uint64_t)handle)->p;
+    look = nanotime() - look;
+    for (int64_t delta = -1; delta <= 1; delta++) {
+        parent->deadline = nanotime() + look + FAR + delta;
+        struct ctx *c = made(gp, OP_CTXTMO, handle, FAR);
+        CHECK_EQ(c->timer != NULL, delta >= 0);
+        CHECK_EQ(c->deadline, parent->deadline - (delta > 0 ? delta : 0));
+    }
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(SeenRules, AnEqualDeadlineIsNotLater) { each_leak_world(27, has_equal_deadline); }
+
 /* ---- GOMAXPROCS ---- */
+
+/* A setting that came with 1.25 is on for modules whose go line says so. */
+static void has_setting(struct m *mp)
+{
+    (void)mp;
+    for (int64_t line = 24; line <= 26; line++)
+        for (int64_t setting = 0; setting <= 1; setting++) {
+            world_prof.main_go_line = line;
+            CHECK_EQ(godebug_25(setting), prof->release >= 25 && line >= 25 && setting);
+        }
+}
+
+TEST_CASE(SeenRules, AGoLineSwitchesWhatCameWithIt) { each_release(has_setting); }
 
 /* By turns the number is only remembered; else all Ps there are room for can be had. */
 static bool has_set_procs;
@@ -159,20 +193,38 @@ TEST_CASE(SeenRules, GomaxprocsHasALimit)
 
 /* ---- is everybody dead? ---- */
 
-/* One M more than the one that the extra M stands for can still run. */
-static void has_one_more(struct m *mp)
+/* proc.go checkdead: one M stands for the extra M of a program without cgo. */
+static int dead_run, dead_extra, dead_cgo, dead_panics;
+static void is_dead(struct m *mp)
 {
     (void)mp;
-    newextram();
-    sched->mnext = 3;
+    world_prof.iscgo = dead_cgo;
+    sched->mnext = 4;
     sched->nmidle = 1;
+    sched->nmidlelocked = 1;
+    sched->nmsys = 2 - dead_run;
+    a_store(&rt->extraM.length, (uint32_t)dead_extra);
+    a_store(&rt->panicking, (uint32_t)dead_panics);
     lock(&sched->lock);
     checkdead();
     unlock(&sched->lock);
-    sched->nmidle = 0;
 }
 
-TEST_CASE(SeenRules, OneMMoreThanTheExtraOneCanRun) { each_release(has_one_more); }
+TEST_CASE(SeenRules, WithoutMsThatRunEverybodyIsDead)
+{
+    for (int bits = 0; bits < 8; bits++)
+        for (dead_run = -1; dead_run <= 2; dead_run++) {
+            dead_extra = bits & 1;
+            dead_cgo = bits >> 1 & 1;
+            dead_panics = bits >> 2;
+            int hopes = dead_extra && !dead_cgo;
+            world_ends(27,
+                       dead_panics || dead_run > hopes ? END_IDLE
+                       : dead_run < 0                  ? END_THROWN
+                                                       : END_FINDING,
+                       is_dead);
+        }
+}
 
 /* ---- loops ---- */
 
@@ -317,15 +369,23 @@ static void reaches_first(struct m *mp)
     struct g *gp = waits_at_chan(&((struct hchan *)obj(H_CHAN))->recvq);
     gp->waitreason = waitReasonChanReceive;
     rt->allgs = rt->allgs_tail = gp;
+    struct hchan *last;
+    (void)chan_object(0, &last);
+    struct g *at_last = waits_at_chan(&last->recvq);
+    at_last->waitreason = waitReasonChanReceive;
     l->handles = l->pools = true; /* whatever there is may be reached */
     (void)leaks_trace(l);
-    CHECK(gp->check_seen);
+    CHECK(gp->check_seen && at_last->check_seen);
     l->handles = false;
     (void)leaks_trace(l);
-    CHECK(!gp->check_seen);
+    CHECK(!gp->check_seen && !at_last->check_seen);
+    gp->pc = at_last->pc = 1; /* at the end of a run, both are stranded there */
+    leak_code_[0] = (struct insn){.op = OP_RECV};
+    CHECK(strand_suspects(l));
+    CHECK(gp->stranded && at_last->stranded);
 }
 
-TEST_CASE(SeenRules, TheFirstObjectIsReachedToo) { each_leak_world(26, reaches_first); }
+TEST_CASE(SeenRules, TheFirstObjectIsReachedAndTheLast) { each_leak_world(26, reaches_first); }
 
 /* A collection that had begun before did not look. */
 static void asks_again(struct m *mp)
@@ -503,6 +563,13 @@ static void can_be_preempted(struct m *mp)
     CHECK(mp->preemptoff == NULL);
     CHECK_EQ(a_peek(&rt->worldsema), 1);
     a_store(&rt->gc.sweepLeft, 7);
+    for (int left = 6; left >= 0; left--) {
+        CHECK(sweep_span(NULL));
+        CHECK_EQ(a_peek(&rt->gc.sweepLeft), left);
+    }
+    CHECK(!sweep_span(NULL));
+    CHECK_EQ(a_peek(&rt->gc.sweepLeft), 0);
+    a_store(&rt->gc.sweepLeft, 7);
     finishsweep_m();
     CHECK_EQ(a_peek(&rt->gc.sweepLeft), 0);
     a_store(&mp->curg, (struct g *)NULL);
@@ -544,3 +611,197 @@ static void returns_to_c(struct m *mp)
 }
 
 TEST_CASE(SeenRules, AfterACallbackTheThreadIsInC) { each_release(returns_to_c); }
+
+/* ---- arrivals ---- */
+
+/* Who is only told that it can write gets no requests; what does not fit is counted. */
+static void delivers(struct m *mp)
+{
+    const struct arrivals writable = {.kind = ARRIVE_POSTED, .mode = POLL_W};
+    const struct arrivals readable = {.kind = ARRIVE_POSTED, .mode = POLL_R};
+    struct pollfd *fd = netpoll_open(-1);
+    struct envfd *e = &fd->env;
+    (void)mp;
+    e->backlog = 4;
+    e->stamp = host_alloc(e->backlog * sizeof *e->stamp, 64);
+    env_only_told = true;
+    e->process = &writable;
+    env_deliver(fd, 3);
+    CHECK_EQ(env_ready_told, 0);
+    CHECK_EQ(a_peek(&e->arrived) + a_peek(&e->dropped), 0);
+    e->process = &readable;
+    for (int round = 0; round < 3; round++) {
+        static const int fits[] = {3, 1, 0};
+        env_deliver(fd, 3);
+        CHECK_EQ(env_ready_told, fits[round]);
+        CHECK_EQ(a_peek(&e->arrived), 3 + (round > 0));
+        CHECK_EQ(a_peek(&e->dropped), round == 0 ? 0 : 3 * round - 1);
+    }
+    env_only_told = false;
+    CHECK_EQ(env_sum(ENV_NEVER, 1), ENV_NEVER);
+    CHECK_EQ(env_sum(1, ENV_NEVER), ENV_NEVER);
+    CHECK_EQ(env_sum(ENV_NEVER - 1, 1), ENV_NEVER);
+    CHECK_EQ(env_sum(3, 4), 7);
+}
+
+TEST_CASE(SeenRules, WhatDoesNotFitIsCounted) { each_release(delivers); }
+
+/* ---- places to wait at ---- */
+
+/* A buffer forgets what was taken out: it could be a handle. */
+static void forgets_item(struct m *mp)
+{
+    struct hchan *c = makechan(2);
+    int64_t v;
+    bool received, closed;
+    (void)mp;
+    CHECK(chansend_nb(c, 8, &closed) && chansend_nb(c, 9, &closed));
+    CHECK(chanrecv_nb(c, &v, &received) && received);
+    CHECK(c->buf[0] == 0 && c->buf[1] == 9);
+}
+
+/* Who waits at a semaphore of any root is found there. */
+static void sees_semas(struct m *mp)
+{
+    semaword *words = host_alloc(4096 * sizeof *words, 64);
+    (void)mp;
+    for (int64_t root = 0; root < prof->sema_roots; root += prof->sema_roots - 1) {
+        semaword *addr = words;
+        while (rootFor(addr) != &rt->objs->semtable[root])
+            CHECK_LT(++addr - words, 4096);
+        struct g *gp = waits_at_sema(addr);
+        CHECK(wait_seen_semas() == NULL);
+        CHECK(gp->check_seen);
+        for (struct g *all = rt->allgs; all != NULL; all = all->alllink)
+            all->check_seen = false;
+    }
+}
+
+TEST_CASE(SeenRules, AnItemIsForgotten) { each_release(forgets_item); }
+TEST_CASE(SeenRules, EveryRootIsLookedAt) { each_leak_world(27, sees_semas); }
+
+/* A timer of any P is a hope. */
+static int hopeful_p;
+static void hopes(struct m *mp)
+{
+    (void)mp;
+    rt->allgs = rt->allgs_tail = NULL;
+    (void)all_g(Gwaiting);
+    if (hopeful_p >= 0)
+        a_store(&rt->allp[hopeful_p]->timers.len, 1u);
+    sched->nmidle = 1;
+    lock(&sched->lock);
+    checkdead();
+    unlock(&sched->lock);
+    sched->nmidle = 0;
+}
+
+TEST_CASE(SeenRules, ATimerIsAHope)
+{
+    world_program = &leak_program;
+    for (hopeful_p = -1; hopeful_p < PROCS; hopeful_p++)
+        world_ends(27, hopeful_p < 0 ? END_FINDING : END_IDLE, hopes);
+    world_program = NULL;
+}
+
+/* ---- coroutines that begin, and are stopped ---- */
+
+static void makes_coroutine(struct m *mp)
+{
+    struct g *gp = user(mp), *fresh = runnable();
+    coro_park_new(fresh);
+    CHECK_EQ(fresh->waitreason, waitReasonCoroutine);
+    CHECK_EQ(readgstatus(fresh), Gwaiting);
+    gp->pc = 1;
+    for (int locks = 0; locks < 4; locks++) {
+        mp->lockedExt = locks & 1 ? 3 : 0;
+        mp->lockedInt = locks & 2 ? 5 : 0;
+        CHECK_EQ(op_coronew(gp, &(struct insn){.op = OP_CORONEW, .a = 0, .d = 1}), OP_DONE);
+        struct coroutine *c = object_at((uint64_t)regs(gp)[0])->p;
+        CHECK(c->mp == (locks != 0 ? mp : NULL));
+        CHECK_EQ(c->lockedExt, mp->lockedExt);
+        CHECK_EQ(c->lockedInt, mp->lockedInt);
+        CHECK_EQ(readgstatus(a_peek(&c->gp)), Gwaiting);
+        const struct insn stop = {.op = OP_COROSTOP, .c = 0, .d = OBJ_REG};
+        gp->nkont = 0;
+        CHECK_EQ(op_corostop(gp, &stop), OP_MCALL);
+        CHECK(c->done && gp->nkont == 1 && gp->kont[0] == STEP_coroBack);
+        gp->nkont = 0;
+        CHECK_EQ(op_corostop(gp, &stop), OP_DONE); /* once */
+        CHECK_EQ(gp->nkont, 0);
+    }
+    mp->lockedExt = mp->lockedInt = 0;
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(SeenRules, ACoroutineKnowsTheLocksOfItsMaker) { each_leak_world(23, makes_coroutine); }
+
+/* ---- what a P leaves behind, and sweeping at once ---- */
+
+static struct special *caches_special(struct p *pp)
+{
+    struct special *s = stackpool_get(special_order(0));
+    *s = (struct special){.func = 1, .cycle = a_peek(&rt->gc.cycles)};
+    specials_put(&rt->fin->cached[pp->id], s);
+    return s;
+}
+
+/* A P that goes gives its span back unswept. */
+static void leaves_specials(struct m *mp)
+{
+    struct p *pp = rt->allp[PROCS - 1];
+    (void)mp;
+    rt->fin = specials_new();
+    struct special *s = caches_special(pp);
+    a_store(&rt->gc.cycles, a_peek(&rt->gc.cycles) + 1); /* it is due */
+    gc_p_destroy(pp);
+    CHECK(rt->fin->live.head == s && rt->fin->cached[pp->id].head == NULL);
+    CHECK(rt->fin->finq == NULL);
+    rt->fin = NULL;
+}
+
+/* gcSweep where the world stays stopped for it: all spans, the Ps' own among them. */
+static void sweeps_at_once(struct m *mp)
+{
+    struct gcController *c = &rt->gc;
+    (void)mp;
+    for (int forced = 1; forced >= 0; forced--) {
+        rt->fin = specials_new();
+        a_store(&rt->fin->sweeping, 0u);
+        for (int32_t id = 0; id < PROCS; id++)
+            (void)caches_special(rt->allp[id]);
+        a_store(&c->cycles, a_peek(&c->cycles) + 1);
+        c->mode = forced ? gcForceBlockMode : gcBackgroundMode;
+        a_store(&c->sweepLeft, 5);
+        gcSweep();
+        CHECK_EQ(a_peek(&c->sweepLeft), forced ? 0 : 5);
+        CHECK_EQ(rt->fin->finq_n, forced ? PROCS : 0);
+        rt->fin = NULL;
+    }
+}
+
+TEST_CASE(SeenRules, APThatGoesGivesItsSpanBack) { each_leak_world(13, leaves_specials); }
+TEST_CASE(SeenRules, AForcedSweepIsDoneAtOnce) { each_leak_world(13, sweeps_at_once); }
+
+/* A batch on the global queue is nobody's, each of it. */
+static void batch_is_nobodys(struct m *mp)
+{
+    struct gQueue batch = {0}, none = {0};
+    for (int i = 0; i < 3; i++) {
+        struct g *gp = runnable();
+        runq_own(gp);
+        gQueue_pushBack(&batch, gp);
+    }
+    lock(&sched->lock);
+    globrunqputbatch(&batch);
+    gQueue_pushBackAll(&sched->runq, &none); /* nothing is more */
+    unlock(&sched->lock);
+    check_queue(&sched->runq, 1, 3);
+    CHECK_EQ(a_peek(&sched->runqsize), 3);
+    CHECK_EQ(mp->counters[C_grq_puts], 3);
+    for (struct g *gp = sched->runq.head; gp != NULL; gp = gp->schedlink)
+        CHECK_EQ(gp->owner, 0);
+    empty_queues(mp_p(mp));
+}
+
+TEST_CASE(SeenRules, ABatchIsNobodysOnTheQueue) { each_release(batch_is_nobodys); }

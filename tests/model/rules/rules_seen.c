@@ -212,21 +212,23 @@ TEST_CASE(SeenRules, AYieldHandsOneValueOver) { each_leak_world(23, yields); }
 static void counts_system_gs(struct m *mp)
 {
     (void)mp;
-    int32_t before = (int32_t)a_peek(&sched->ngsys);
+    int32_t before = a_peek(&sched->ngsys);
+    uint64_t id = a_peek(&sched->goidgen);
     struct m *extra = oneNewExtraM();
+    CHECK_EQ(a_peek(&sched->goidgen), id + 1);
     struct g *gp = extra->lockedg;
-    CHECK_EQ((int32_t)a_peek(&sched->ngsys), before + 1);
+    CHECK_EQ(a_peek(&sched->ngsys), before + 1);
     CHECK(extra->isExtraInC);
     CHECK_EQ(extra->lockedInt, 1);
     needm(extra, gp);
-    CHECK_EQ((int32_t)a_peek(&sched->ngsys), before);
+    CHECK_EQ(a_peek(&sched->ngsys), before);
     CHECK(!extra->isExtraInC);
     CHECK_EQ(readgstatus(gp), Gsyscall);
     a_store(&rt->extraM.inuse, 1);
     a_store(&gp->preemptStop, true);
     uint32_t tick_before = extra->syscalltick;
     dropm(extra, gp);
-    CHECK_EQ((int32_t)a_peek(&sched->ngsys), before + 1);
+    CHECK_EQ(a_peek(&sched->ngsys), before + 1);
     CHECK_EQ(extra->syscalltick, tick_before - (prof->release >= 22));
     CHECK(!a_peek(&gp->preemptStop));
     CHECK_EQ(a_peek(&rt->extraM.inuse), 0);
@@ -399,6 +401,17 @@ static void exceeds(struct m *mp)
     for (int64_t delta = -2; delta <= 2; delta++) {
         c->markStart = pp->gc.workerStart = nanotime() + look - delta;
         CHECK_EQ(fraction_exceeded(pp), prof->fractional_stops_itself && delta <= 0);
+    }
+    for (int64_t more = -1; more <= 1000; more += 1001) { /* 1.2 quarters of 1 ms, in whole us */
+        pp->gc.fractionalTime = 300000 + more;
+        pp->gc.workerStart = nanotime() + look;
+        c->markStart = pp->gc.workerStart - 1000000;
+        CHECK_EQ(fraction_exceeded(pp), prof->fractional_stops_itself && more >= 1000);
+        c->markStart -= 1000;
+        pp->gc.fractionalTime = 301000; /* 1001 us would be 300.3 */
+        pp->gc.workerStart = nanotime() + look;
+        c->markStart = pp->gc.workerStart - 1004000;
+        CHECK(!fraction_exceeded(pp));
     }
 }
 
