@@ -805,3 +805,52 @@ static void batch_is_nobodys(struct m *mp)
 }
 
 TEST_CASE(SeenRules, ABatchIsNobodysOnTheQueue) { each_release(batch_is_nobodys); }
+
+/* ---- counts of locks, debts of assists ---- */
+
+/* lock_spinbit.go mutexMLocksDelta (1.27): m.locks tells locks from pins. */
+static void weighs_locks(struct m *mp)
+{
+    struct mutex *a = host_alloc(sizeof *a, 64), *b = host_alloc(sizeof *b, 64);
+    const int weight = prof->release >= 27 ? 16 : 1;
+    lock(a);
+    CHECK_EQ(mp->locks, weight);
+    lock(b);
+    (void)acquirem();
+    CHECK_EQ(mp->locks, 2 * weight + 1);
+    unlock(a);
+    unlock(b);
+    CHECK_EQ(mp->locks, 1);
+    releasem(mp);
+    CHECK_EQ(mp->locks, 0);
+}
+
+TEST_CASE(SeenRules, ALockWeighsSixteenPinsFromGo127) { each_release(weighs_locks); }
+
+/* gcResetMarkState, of everybody; and startCycle forgets what was of the last one. */
+static void forgets_debts(struct m *mp)
+{
+    struct gcController *c = &rt->gc;
+    struct g *gp[3];
+    (void)mp;
+    rt->allgs = rt->allgs_tail = NULL;
+    for (int i = 0; i < 3; i++) {
+        gp[i] = all_g(Gwaiting);
+        gp[i]->gcAssistBytes = 5 - 5 * i;
+    }
+    for (int i = 0; i < PROCS; i++)
+        rt->allp[i]->gc.fractionalTime = 9;
+    a_store(&c->bgScanCredit, 9);
+    a_store(&c->active, 9);
+    a_store(&c->idleWorkers, 9);
+    gc_startCycle(gcTriggerHeap);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(gp[i]->gcAssistBytes, 0);
+    for (int i = 0; i < PROCS; i++)
+        CHECK_EQ(rt->allp[i]->gc.fractionalTime, 0);
+    CHECK_EQ(a_peek(&c->bgScanCredit), 0);
+    CHECK_EQ(a_peek(&c->active), 0);
+    CHECK_EQ(a_peek(&c->idleWorkers), 0);
+}
+
+TEST_CASE(SeenRules, ACycleBeginsWithoutDebts) { each_leak_world(13, forgets_debts); }
