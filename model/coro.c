@@ -212,17 +212,12 @@ static enum opres step_coroBack(struct g *gp)
     const struct insn *in = cur_insn(gp);
     struct coroutine *c = object_of(gp, in, in->c, OBJ_CORO);
     c->yieldNext = false;
-    if (c->panic_kind != PANIC_KIND_NONE) {
-        enum panic_kind kind = (enum panic_kind)c->panic_kind;
-        c->panic_kind = PANIC_KIND_NONE;
-        return gopanic(gp, kind, c->panic_value);
-    }
-    if (c->goexit) {
-        c->goexit = false;
+    if (c->panic_kind != PANIC_KIND_NONE)
+        return gopanic(gp, (enum panic_kind)c->panic_kind, c->panic_value);
+    if (c->goexit)
         return op_goexit(gp, in);
-    }
     if (in->op == OP_CORONEXT) {
-        set_reg(gp, in->a, c->ok ? c->v : 0);
+        set_reg(gp, in->a, c->v);
         set_reg(gp, in->b, c->ok);
     }
     return OP_DONE;

@@ -113,10 +113,8 @@ static void boundm_rest(struct m *mp)
 static struct m *boundm_get(void)
 {
     struct m *head = lockextra(), *mp = rt->extraM.resting;
-    if (mp != NULL) {
+    if (mp != NULL)
         rt->extraM.resting = mp->schedlink;
-        mp->schedlink = NULL;
-    }
     unlockextra(head, 0);
     return mp;
 }

@@ -70,7 +70,6 @@ static COLD void lockrank_ask(struct m *mp, const struct mutex *l)
         throw("lock ordering problem");
     mp->again[rank]++;
     mp->nagain++;
-    mp->held |= l->rank_bit;
 }
 
 /* lockrank_on.go acquireLockRank. False: lockrank_ask has to look closer. */

@@ -21,7 +21,7 @@ TYPES = re.compile(r"^(?:u?int\d+_t|u?intptr_t|size_t|struct|enum|union|const|vo
 PRECEDENCE = {"||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7,
               ">=": 7, "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10}
 ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
-WIDE = {"UINT64_C": "ull", "INT64_C": "ll"}
+WIDE = {"UINT64_C": "ull", "INT64_C": "ll", "UINT32_C": "u"}
 OPAQUE = {"sizeof", "_Alignof", "offsetof", "__typeof__", "__builtin_prefetch", "assert"}
 
 

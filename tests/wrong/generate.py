@@ -19,8 +19,9 @@ Kinds:
 No mutants are: a dropped declaration or the return at the end of a function (it would not
 compile, or return anything); a dropped throw, assert or (void): a check of the model's own that
 never fires, and nothing; a break behind which is a break; the edge where the smaller or larger of
-two is taken; constants that the compiler needs (cases, sizes, enums, static data); what is likely,
-and how memory is aligned; and a mutant with the text of another one.
+two is taken, and the constant of such a limit; constants that the compiler needs (cases, sizes,
+enums, static data); what is likely, and how memory is aligned; and a mutant with the text of
+another one.
 
 A mutant is named by what it is and not by where: file, function, kind, text, and which of those
 that are alike. So the name stays while the lines around it move.
@@ -138,6 +139,8 @@ class Maker:
         value, suffix = int(digits, 0), node.op[len(digits):]
         seen = {value}
         for kind, other in (("twice", 2 * value), ("plus", value + 1)):
+            if kind == "plus" and self.is_clamp(node, value):
+                continue
             if other not in seen and other < 1 << 63:
                 seen.add(other)
                 line = self.around(node.start, node.end)
@@ -148,11 +151,21 @@ class Maker:
         """The smaller or larger of two: which of two equal ones is no difference."""
         left, right = (re.escape(self.text[n.start:n.end]) for n in node.parts)
         before, after = self.text[:node.start].rstrip(), self.text[node.end:]
+        cast = r"(?:\(\w+\))?"
         if before.endswith(("&&", "||")):
             return False
-        return any(re.match(rf"\s*\?\s*{a}\s*:\s*{b}\s*[;,)]", after) or
+        return any(re.match(rf"\s*\?\s*{cast}{a}\s*:\s*{cast}{b}\s*[;,)]", after) or
                    (before.endswith("if (") and re.match(rf"\)\s*{a} = {b};", after))
                    for a, b in ((left, right), (right, left)))
+
+    def is_clamp(self, node, value):
+        """The 0 of x > 0 ? x : 1, or the first 9 of if (x < 9) x = 9: one more says the same."""
+        before, after = self.text[:node.start], self.text[node.end:]
+        raised = re.search(r"([\w>.-]+) > $", before)
+        if raised and re.match(rf" \? (?:\(\w+\))?{re.escape(raised[1])} : {value + 1}\b", after):
+            return True
+        least = re.search(r"if \(([\w>.-]+) < $", before)
+        return bool(least and re.match(rf"\)\s*{re.escape(least[1])} = {value}\b", after))
 
     def edge(self, node):
         if self.is_tie(node):

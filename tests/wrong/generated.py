@@ -3,18 +3,24 @@
 """Tries generated mutants of model/ against the tests of the model on the virtual host.
 
     generated.py BUILD --sample N [--seed S]     N of them, drawn from S (default: 1)
-    generated.py BUILD --all                     all; goes on where it was ended
+    generated.py BUILD --all [TEXT ...]          all, or those whose name contains each TEXT; goes
+                                                 on where it was ended
     generated.py BUILD --match TEXT ...          those whose name contains each TEXT
     generated.py BUILD --again [TEXT ...]        those of them that survived when last tried
     generated.py BUILD --one NAME                one, and what the test that fails says
-    generated.py BUILD --table                   the table of what --all has found so far
+    generated.py BUILD --table                   the table of what --all has found so far, and the
+                                                 reasons whose mutants are noticed now
+    generated.py BUILD --texts                   only whether each mutant is C, and each reason for
+                                                 a mutant
 
 BUILD is a configured build folder. What a mutant is: generate.py. How one is tried: runner.c; a
 program holds up to 1,000 of them, so that the model is compiled once for each 1,000. What became of
-each is kept in BUILD/tests/wrong/generated.tsv; of a mutant that is there twice the last holds.
+each is a line of BUILD/tests/wrong/generated.tsv as soon as it is known, so that --all can be ended
+at any time; of a mutant that is there twice the last line holds. Remove the file to begin anew.
 
 survivors_generated.tsv names those that no test notices, each with a reason. The exit status is 1
-if more than 3 of 100 survive that have no reason there.
+if more than 3 of 100 survive that have no reason there, and if a reason there is for no mutant:
+its text has moved.
 
     --most N     in place of 3
     -j JOBS      at once (default: as many as there are CPUs)
@@ -33,6 +39,7 @@ sys.path.insert(0, HERE)
 import generate  # noqa: E402
 
 MODEL = os.path.join(HERE, "..", "..", "model")
+SOURCES = ("model.c", "profile.c", "prog.c")
 BATCH = 1000
 KINDS = ("twice", "plus", "edge", "not", "drop", "release")
 
@@ -64,18 +71,31 @@ class Tries:
     def run(self, count, more=()):
         command = [os.path.join(self.build, "bin", "wrong_runner"), str(count), "-j",
                    str(self.jobs), "-s", str(self.seconds)]
-        return subprocess.run(command + list(more), stdout=subprocess.PIPE, text=True,
-                              cwd=os.path.join(HERE, "..", ".."))
+        return subprocess.Popen(command + list(more), stdout=subprocess.PIPE, text=True,
+                                cwd=os.path.join(HERE, "..", ".."))
 
     def batch(self, mutants):
-        """Yields (mutant, how, case, ms)."""
+        """Yields (mutant, how, case, ms), each as soon as it is known."""
         self.program(mutants)
-        r = self.run(len(mutants))
+        with self.run(len(mutants)) as r:
+            for line in r.stdout:
+                number, how, case, ms = line.split("\t")
+                yield mutants[int(number) - 1], how, case, int(ms)
         if r.returncode != 0:
             die("the model as it is fails")
-        for line in r.stdout.splitlines():
-            number, how, case, ms = line.split("\t")
-            yield mutants[int(number) - 1], how, case, int(ms)
+
+    def compile(self, source, out, more):
+        quietly(["gcc", "-std=c11", "-w", "-DCORE=core_virt", '-DCORE_NAME="virt"',
+                 "-DGMPSIM_CORO_ASM", "-include", os.path.join(out, "wrong.h"), "-I", out, "-I",
+                 os.path.join(out, "model"), "-I", os.path.join(HERE, "..", "..", "sim", "virt"),
+                 "-I", os.path.join(HERE, "..", ".."), os.path.join(out, "model", source)] + more)
+
+    def check_texts(self):
+        """All mutants at once are C."""
+        out = self.out + "_texts"
+        generate.write(self.files, self.mutants, out)
+        for source in SOURCES:
+            self.compile(source, out, ["-fsyntax-only"])
 
     def is_identical(self, m):
         """The object of the model with this mutant and no other is that of the model."""
@@ -83,14 +103,9 @@ class Tries:
         codes = []
         for fixed in (0, 1):
             obj = os.path.join(self.out, f"one{fixed}.o")
-            for source in ("model.c", "profile.c", "prog.c"):
-                quietly(["gcc", "-std=c11", "-O2", "-w", f"-DWRONG_FIXED={fixed}",
-                         "-DCORE=core_virt", '-DCORE_NAME="virt"', "-DGMPSIM_CORO_ASM", "-include",
-                         os.path.join(self.out, "wrong.h"), "-I", self.out, "-I",
-                         os.path.join(self.out, "model"), "-I",
-                         os.path.join(HERE, "..", "..", "sim", "virt"), "-I",
-                         os.path.join(HERE, "..", ".."), "-frandom-seed=1", "-c",
-                         os.path.join(self.out, "model", source), "-o", obj])
+            for source in SOURCES:
+                self.compile(source, self.out, [f"-DWRONG_FIXED={fixed}", "-O2", "-c",
+                                                "-frandom-seed=1", "-o", obj])
                 with open(obj, "rb") as f:
                     codes.append(hashlib.sha256(f.read()).digest())
         return codes[:3] == codes[3:]
@@ -117,9 +132,28 @@ def matches(pattern, text):
         ".*".join(re.escape(p) for p in pattern.split("*")), text) is not None
 
 
+def is_for(pattern, mutant):
+    return all(matches(p, n) for p, n in zip(pattern, mutant.name().split("\t")))
+
+
 def is_named(mutant, survivors):
-    name = mutant.name().split("\t")
-    return any(all(matches(p, n) for p, n in zip(pattern, name)) for pattern, _ in survivors)
+    return any(is_for(pattern, mutant) for pattern, _ in survivors)
+
+
+def print_lost(tries):
+    """Reasons whose text is nowhere in the model any more; gives how many."""
+    lost = [p for p, _ in read_survivors() if not any(is_for(p, m) for m in tries.mutants)]
+    for pattern in lost:
+        print("a reason for nobody\t" + "\t".join(pattern))
+    return len(lost)
+
+
+def reasons_done(survivors, results):
+    """A reason whose mutants were all tried and all noticed."""
+    for pattern, _ in survivors:
+        hows = [how for m, how, _, _ in results if is_for(pattern, m)]
+        if hows and not any(survives(how) for how in hows):
+            yield pattern
 
 
 def draw(mutants, n, seed):
@@ -180,12 +214,13 @@ def judge(tries, results, identical, most):
             unnamed.append((m, how))
     for m, how in unnamed:
         print(f"{how}\t{m.name()}")
+    lost = print_lost(tries)
     count = len(results) - same
     low, high = wilson(survived, count)
     print(f"{count} mutants, {count - survived} noticed, {survived} survive "
           f"({100 * survived / max(count, 1):.1f} %; 95 % interval {low:.1f} to {high:.1f}), "
           f"{len(unnamed)} of them without a reason")
-    return 1 if len(unnamed) * 100 > most * count else 0
+    return 1 if lost or len(unnamed) * 100 > most * count else 0
 
 
 def survives(how):
@@ -193,14 +228,15 @@ def survives(how):
 
 
 def try_them(tries, chosen, path):
-    """Results of the mutants; each is a line in path as soon as its program has ended."""
+    """Results of the mutants; each is a line in path as soon as it is known."""
     results = []
     # every so-many-th: a batch has some of each file, and few inside each other
     batches = (len(chosen) + BATCH - 1) // BATCH
     for i in range(batches):
-        results += tries.batch(chosen[i::batches])
-        with open(path, "a", encoding="utf-8") as f:
-            for m, how, case, ms in results[-len(chosen[i::batches]):]:
+        with open(path, "a", encoding="utf-8", buffering=1) as f:
+            for result in tries.batch(chosen[i::batches]):
+                m, how, case, ms = result
+                results.append(result)
                 f.write(f"{m.name()}\t{how}\t{case}\t{ms}\n")
         if batches > 1:
             print(f"{i + 1} of {batches} programs", file=sys.stderr)
@@ -241,14 +277,21 @@ def main(args):
         if not chosen:
             die("no such mutant")
         tries.program(chosen[:1])
-        print(tries.run(1, ["-o", "1"]).stdout, end="")
+        print(tries.run(1, ["-o", "1"]).communicate()[0], end="")
         return 0
+    if "--texts" in args:
+        tries.check_texts()
+        return min(1, print_lost(tries))
     tried = read_tried(tries, path)
     if "--table" in args:
         results = list(tried.values())
+        for pattern in reasons_done(read_survivors(), results):
+            print("noticed now\t" + "\t".join(pattern))
     elif "--all" in args:
-        left = [m for m in tries.mutants if m not in tried]
-        results = list(tried.values()) + try_them(tries, left, path)
+        texts = args[args.index("--all") + 1:]
+        wanted = [m for m in tries.mutants if all(t in m.name() for t in texts)]
+        results = [tried[m] for m in wanted if m in tried]
+        results += try_them(tries, [m for m in wanted if m not in tried], path)
     elif "--again" in args:
         texts = args[args.index("--again") + 1:]
         results = try_them(tries, [m for m in tries.mutants if m in tried and survives(tried[m][1])

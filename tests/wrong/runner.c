@@ -8,7 +8,7 @@
  * First each case runs on the model as it is: it has to pass, and what it takes and which mutants'
  * places it comes by are written down. Then each mutant meets the cases that come by it, quick
  * ones first, until one fails. A case that needs five times its CPU time and some, or that
- * crashes, has failed. Prints a line per mutant, in order:
+ * crashes, has failed. Prints a line per mutant as soon as it is known:
  *
  *     NUMBER  "caught" CASE | "crashes" CASE | "endless" CASE | "survives" |
  *         "unreached"  MS
@@ -231,12 +231,10 @@ struct outcome {
     int how, at; /* -1: unreached */
     uint64_t us;
 };
-static struct outcome *outcomes;
 
-static void print_outcome(int mutant)
+static void print_outcome(int mutant, const struct outcome *o)
 {
     static const char *const names[] = {"survives", "caught", "crashes", "endless", "differs"};
-    const struct outcome *o = &outcomes[mutant];
     if (o->how < 0)
         printf("%d\tunreached\t\t0\n", mutant);
     else if (o->how == PASSES)
@@ -244,6 +242,7 @@ static void print_outcome(int mutant)
     else
         printf("%d\t%s\t%s.%s\t%" PRIu64 "\n", mutant, names[o->how], order[o->at]->c->suite,
                order[o->at]->c->name, o->us / 1000);
+    fflush(stdout); /* whoever ends this program keeps what is known */
 }
 
 static void ended(pid_t *pids, int jobs)
@@ -256,18 +255,18 @@ static void ended(pid_t *pids, int jobs)
     if (i == jobs)
         return;
     pids[i] = 0;
-    struct outcome *o = &outcomes[slots[i].mutant];
-    o->at = slots[i].at;
-    o->us = (uint64_t)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000000 +
-            (uint64_t)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+    struct outcome o = {.at = slots[i].at};
+    o.us = (uint64_t)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000000 +
+           (uint64_t)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
     if (WIFEXITED(status)) /* one that ends the whole process, with whatever status, is caught */
-        o->how = slots[i].survives && WEXITSTATUS(status) == PASSES ? PASSES : FAILS;
+        o.how = slots[i].survives && WEXITSTATUS(status) == PASSES ? PASSES : FAILS;
     else if (WIFSIGNALED(status))
-        o->how = WTERMSIG(status) == SIGPROF ? ENDLESS : CRASHES;
-    if (o->how == PASSES && slots[i].first_other >= 0) {
-        o->how = DIFFERS;
-        o->at = slots[i].first_other;
+        o.how = WTERMSIG(status) == SIGPROF ? ENDLESS : CRASHES;
+    if (o.how == PASSES && slots[i].first_other >= 0) {
+        o.how = DIFFERS;
+        o.at = slots[i].first_other;
     }
+    print_outcome(slots[i].mutant, &o);
 }
 
 static void try_mutants(int jobs)
@@ -278,7 +277,7 @@ static void try_mutants(int jobs)
         if (only > 0 && m != only)
             continue;
         if (!any_reaches(m)) {
-            outcomes[m].how = -1;
+            print_outcome(m, &(struct outcome){.how = -1});
             continue;
         }
         if (running == jobs) {
@@ -326,7 +325,6 @@ int main(int argc, char **argv)
     reached = shared((size_t)ncases * (size_t)(mutants + 1));
     slots = shared(JOBS_MAX * sizeof *slots);
     runs_of_case = shared((size_t)ncases * sizeof *runs_of_case);
-    outcomes = calloc((size_t)mutants + 1, sizeof *outcomes);
     int n = 0;
     for (struct harness_case *c = harness_cases; c != NULL; c = c->next)
         cases[n++].c = c;
@@ -338,8 +336,5 @@ int main(int argc, char **argv)
         return 0;
     only = verbose;
     try_mutants(jobs);
-    for (int m = 1; m <= mutants; m++)
-        if (only == 0 || m == only)
-            print_outcome(m);
     return 0;
 }

@@ -52,6 +52,8 @@ static const struct {
     {0, 65536, 0, 65537, 65535},
     {0, INT64_C(1) << 40, 0, 1 << 30, 1 << 26},
     {0, INT64_MAX, 0, 1 << 20, (INT64_MAX >> 17) >> 4},
+    {0, (INT64_MAX >> 17) - 1, 0, 65536, (INT64_MAX >> 17) - 1}, /* as much as there can be */
+    {0, (INT64_MAX >> 17) + 1, 0, 65536, INT64_MAX >> 17},
 };
 
 static void revises(struct m *mp)

@@ -30,19 +30,7 @@ static uint32_t choose_draw(uint32_t n, uint32_t fallback);
 #define draw(n, fallback) \
     (draws_chosen ? choose_draw((uint32_t)(n), (uint32_t)(fallback)) : (uint32_t)(fallback))
 
-/* What the model tells of its descriptors, as to threads (rules_fd.c); and what a poll finds. */
-static int opened, unregistered, takes_told;
-static int32_t opened_fd;
-static uint8_t opened_mode;
-#undef descriptor_open
-#undef descriptor_close
-#undef descriptor_take
-#define descriptor_open(fd, mode) (opened++, opened_fd = (fd), opened_mode = (uint8_t)(mode))
-#define descriptor_close(fd)      ((void)(fd), unregistered++)
-#define descriptor_take(fd)       ((void)(fd), takes_told++)
-static int32_t finds_events(int64_t ns, struct poll_event *ev, int32_t cap);
-#undef netpoll_wait
-#define netpoll_wait(ns, ev, cap) finds_events(ns, ev, cap)
+#include "rules_hooks.h"
 #include "model/model.c"
 
 #include <inttypes.h>
@@ -891,5 +879,7 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_interp.c"
 #include "rules_timer.c"
 #include "rules_gcwork.c"
+#include "rules_seen.c"
+#include "rules_marks.c"
 #include "rules_check.c"
 #include "rules_few.c"
