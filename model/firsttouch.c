@@ -45,12 +45,8 @@ static void new_stack(struct p *pp)
     pp->touched.stacks--;
 }
 
-/* stack.go copystack: to 1.26, main's first stack is too small for what the packages do. */
-static void main_stack_grew(struct p *pp)
-{
-    if (prof->release <= 26)
-        pp->touched.stacks++;
-}
+/* stack.go copystack: main's first stack is too small for what the packages do. */
+static void main_stack_grew(struct p *pp) { pp->touched.stacks++; }
 
 /* The closure of a go statement: the first of its size on a P needs a span. Each function's are
  * taken to have a size of their own. */

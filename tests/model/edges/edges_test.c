@@ -27,6 +27,14 @@ static void note_access(uint32_t goid, uint32_t pc, uint64_t at, int32_t object,
 #define race_on()                               telling
 #define race_tell(edge, goid, with)             note_edge(edge, goid, with)
 #define race_access(goid, pc, at, object, kind) note_access(goid, pc, at, object, kind)
+
+/* Where memory is touched first, as to a world with noise (edges_touch.c). */
+static bool jolting;
+static void note_jolt(int kind);
+#undef jolts
+#undef jolt
+#define jolts()    jolting
+#define jolt(kind) note_jolt(NOISE_##kind)
 #include "model/model.c"
 
 #include <stdarg.h>
@@ -203,3 +211,4 @@ TEST_CASE(Edges, AStatusChangesAsInGoAndInAllTheseWays)
 /* The other parts: one translation unit, because the model is inside it. */
 #include "edges_orders.c"
 #include "edges_census.c"
+#include "edges_touch.c"

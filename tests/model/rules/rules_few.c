@@ -224,3 +224,151 @@ static void names_all(struct m *mp)
 }
 
 TEST_CASE(FewRules, ABrokenRuleNamesWhoIsConcerned) { each_leak_world(27, names_all); }
+
+/* The first handle that no chunk has, and what is far beyond it, name nothing. */
+static void last_handle(struct m *mp)
+{
+    const uint64_t last = (UINT64_C(64) << OBJ_CHUNKS) - 64;
+    uint64_t place;
+    (void)mp;
+    CHECK_EQ(object_chunk(last, &place), OBJ_CHUNKS - 1);
+    struct object *any = host_alloc(sizeof *any, 16);
+    a_store(&rt->objs->chunk[OBJ_CHUNKS - 1], any);
+    CHECK(object_at(last) != NULL);
+    CHECK(object_at(last - 100) != NULL);
+    CHECK(object_at(last + 1) == NULL);
+    CHECK(object_at(last + 70) == NULL);
+    CHECK(object_at(last * 2) == NULL);
+    CHECK(object_at(UINT64_MAX) == NULL);
+    CHECK(object_at(0) == NULL);
+    a_store(&rt->objs->chunk[OBJ_CHUNKS - 1], (struct object *)NULL);
+}
+
+TEST_CASE(FewRules, AHandleBehindTheLastIsNone) { each_leak_world(27, last_handle); }
+
+/* proc.go schedtrace: the first line is at 0 ms; milliseconds are 10^6 ns, for a long time, too. */
+static char sched_text[4096];
+
+static void take_sched(void *arg, const char *text, size_t n)
+{
+    (void)arg;
+    CHECK_LT(strlen(sched_text) + n, sizeof sched_text);
+    strncat(sched_text, text, n);
+}
+
+static void says_when(struct m *mp)
+{
+    (void)mp;
+    world_sched_line = take_sched;
+    for (int i = 0; i < 2; i++) {
+        sched_text[0] = 0;
+        schedtrace(/*detailed*/ false);
+        int64_t at = rt->trace_start_ns;
+        CHECK_EQ(strncmp(sched_text, i == 0 ? "SCHED 0ms:" : "SCHED 2000000ms:", i == 0 ? 10 : 16),
+                 0);
+        CHECK_GT(at, 0);
+        host_usleep(2000000000u - 1000); /* and what all else takes */
+        while (nanotime() - at < 2000000000000)
+            host_usleep(1);
+    }
+    world_sched_line = NULL;
+}
+
+TEST_CASE(FewRules, SchedLinesCountMillisecondsFromTheFirst) { each_leak_world(27, says_when); }
+
+/* One of the others ran the function for this P: nothing is left to do. */
+static int points_run;
+static void count_point(struct p *pp)
+{
+    (void)pp;
+    points_run++;
+}
+
+static void runs_safe_point_once(struct m *mp)
+{
+    struct p *pp = mp_p(mp);
+    points_run = 0;
+    sched->safePointFn = count_point;
+    sched->safePointWait = 2;
+    runSafePointFn();
+    CHECK_EQ(points_run, 0);
+    CHECK_EQ(sched->safePointWait, 2);
+    a_store(&pp->runSafePointFn, 1u);
+    runSafePointFn();
+    runSafePointFn();
+    CHECK_EQ(points_run, 1);
+    CHECK_EQ(sched->safePointWait, 1);
+    CHECK_EQ(a_peek(&pp->runSafePointFn), 0);
+}
+
+TEST_CASE(FewRules, APRunsTheSafePointFunctionOnce) { each_release(runs_safe_point_once); }
+
+/* A second tape is called by its number; a number that none has does nothing. */
+static void calls_tapes(struct m *mp)
+{
+    static const uint64_t tapes[] = {0, 30, 60};
+    static const struct program played = {.tapes = tapes, .ntapes = 2};
+    const struct insn in = {.op = OP_TAPECALL, .a = 5};
+    struct g *gp = g_of(Grunning);
+    int64_t *r = gp->inline_regs;
+    (void)mp;
+    rt->prog = &played;
+    for (int64_t n = -1; n <= 3; n++) {
+        bool there = n == 0 || n == 1;
+        r[TAPE_NEXT] = 7;
+        r[TAPE_BACK] = 8;
+        r[5] = n;
+        CHECK_EQ(op_tapecall(gp, &in), OP_DONE);
+        CHECK_EQ(r[TAPE_NEXT], there ? (int64_t)tapes[n] : 7);
+        CHECK_EQ(r[TAPE_BACK], there ? 7 : 8);
+    }
+}
+
+TEST_CASE(FewRules, ATapeThatIsNotThereIsNotCalled) { each_leak_world(27, calls_tapes); }
+
+/* waitgroup.go Add: waiters and a counter that was 0 before is a misuse; so is any other change of
+ * the state while they are woken, which is why it is not the misuse where there are none. */
+static void misuses_wait_groups(struct m *mp)
+{
+    struct waitgroup *wg = host_alloc(sizeof *wg, 64);
+    static const struct {
+        int64_t counter, waiters, delta;
+        int panics; /* 0: no */
+    } rows[] = {{0, 0, 1, 0}, {0, 1, 1, 1},  {0, 3, 2, 1}, {1, 1, 1, 0},
+                {5, 2, 3, 0}, {5, 2, -2, 0}, {0, 0, 0, 0}, {1, 0, -1, 0}};
+    (void)mp;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct g *gp = g_of(Grunning);
+        gp->ext = host_alloc(sizeof *gp->ext, 64);
+        struct deferRecord *d = host_alloc(sizeof *d, 64); /* so a panic is not the end */
+        d->once = host_alloc(sizeof *d->once, 64);
+        mutex_lock(gp, &d->once->m);
+        gp->ext->defers = d;
+        a_store(&wg->state, (uint64_t)rows[i].counter << 32 | (uint64_t)rows[i].waiters);
+        (void)wg_add(gp, wg, rows[i].delta);
+        CHECK_EQ(gp->ext->panics != NULL, rows[i].panics);
+        if (rows[i].panics)
+            CHECK_EQ(gp->ext->panics->value, -1 - (int64_t)PANIC_wg_misuse);
+    }
+}
+
+TEST_CASE(FewRules, AWaitGroupIsNotUsedAgainTooEarly) { each_leak_world(27, misuses_wait_groups); }
+
+/* Ms in system calls without a P; C's own threads are none of them. */
+static void counts_syscalls(struct m *mp)
+{
+    struct m *c = host_alloc(sizeof *c, 64);
+    c->isExtraInC = true;
+    for (int i = 1; i <= 3; i++) {
+        addGSyscallNoP(mp);
+        addGSyscallNoP(c);
+        CHECK_EQ(a_peek(&sched->nGsyscallNoP), i);
+    }
+    for (int i = 2; i >= 0; i--) {
+        decGSyscallNoP(mp);
+        decGSyscallNoP(c);
+        CHECK_EQ(a_peek(&sched->nGsyscallNoP), i);
+    }
+}
+
+TEST_CASE(FewRules, OnlyGsWithoutAPAreCounted) { each_leak_world(27, counts_syscalls); }

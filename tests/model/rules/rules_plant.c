@@ -121,15 +121,15 @@ static void plants_ps(struct m *mp)
     idle_none();
     lock(&sched->lock);
     (void)pidleput(rt->allp[3], 0);
-    (void)pidleput(rt->allp[67], 0);
-    (void)pidleput(rt->allp[35], 0);
+    (void)pidleput(rt->allp[64], 0);
+    (void)pidleput(rt->allp[32], 0);
     unlock(&sched->lock);
     CHECK(!plant_what(PLANT_lost_p, /*quiet*/ false));
     for (int left = 3; left > 0; left--) {
         CHECK_EQ(a_peek(&sched->npidle), left);
         for (int id = 0; id < rt->allp_len && prof->masks; id++)
             CHECK_EQ(pMask_read(rt->idlepMask, id),
-                     (id == 3) | (id == 67 && left > 1) | (id == 35 && left > 2));
+                     (id == 3) | (id == 64 && left > 1) | (id == 32 && left > 2));
         CHECK(plants_quietly(PLANT_lost_p));
     }
     CHECK_EQ(a_peek(&sched->npidle), 0);

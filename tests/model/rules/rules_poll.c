@@ -173,3 +173,30 @@ TEST_CASE(PollRules, EqualDeadlinesShareATimer)
         world(release, PROCS, &(struct host_opts){0}, sets_deadlines);
 }
 TEST_CASE(PollRules, ADeadlineThatPassesWakesItsSide) { each_release(deadlines_pass); }
+
+/* Deadlines of 1 ns and of none; who has none is not late. */
+static void deadlines_at_the_edge(struct m *mp)
+{
+    struct pollDesc *pd = desc();
+    bool run = false;
+    uint64_t seq = 4;
+    (void)mp;
+    netpollGenericInit();
+    a_store(&sched->nmspinning, 1);
+    deadline_timer(pd, &pd->rt, &run, &seq, 1, true, netpollReadDeadline);
+    CHECK(run && timer_runs(&pd->rt, netpollReadDeadline));
+    CHECK_EQ(pd->rt.when, 1);
+    deadline_timer(pd, &pd->rt, &run, &seq, 0, true, netpollReadDeadline);
+    CHECK(!run && !timer_pending(&pd->rt));
+    CHECK_EQ(seq, 5);
+    struct g *rg = parks_at(pd, POLL_R), *wg = parks_at(pd, POLL_W);
+    pollSetDeadline(pd, 0, POLL_R | POLL_W);
+    CHECK_EQ(readgstatus(rg), Gwaiting);
+    CHECK_EQ(readgstatus(wg), Gwaiting);
+}
+
+TEST_CASE(PollRules, ADeadlineIsATimeAboveZero)
+{
+    for (int release = 23; release <= 27; release++)
+        world(release, PROCS, &(struct host_opts){0}, deadlines_at_the_edge);
+}

@@ -883,3 +883,7 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_marks.c"
 #include "rules_check.c"
 #include "rules_few.c"
+#include "rules_clean.c"
+#include "rules_rwmutex.c"
+#include "rules_panic.c"
+#include "rules_select.c"
