@@ -75,7 +75,7 @@ static void park_m(struct g *gp)
     struct m *mp = getm();
     casgstatus(gp, Grunning, Gwaiting);
     mp->counters[C_parks]++;
-    int64_t now = record_begin(0);
+    int64_t now = record_begin_after(0);
     gp->waitsince = now;
     ev_g_park_at(now, rec_g(gp), gp->pc, (enum ev_wait)gp->waitreason);
     dropg(mp);
@@ -129,7 +129,7 @@ static inline void ready(struct g *gp, bool next)
     casgstatus(gp, Gwaiting, Grunnable);
     runq_own(gp);
     mp->counters[C_readies]++;
-    int64_t now = record_begin(gp->waitsince);
+    int64_t now = record_begin_after(gp->waitsince);
     gp->runnable_at = now;
     ev_g_ready_at(now, rec_g(gp), rec_curg(mp), next ? next_place() : EV_place_ring);
     if (a_peek(&rt->trace.on))
@@ -165,7 +165,7 @@ static void goschedImpl(struct g *gp, bool preempted)
     struct p *pp = a_own(&mp->p);
     casgstatus(gp, Grunning, Grunnable);
     runq_own(gp);
-    int64_t now = record_begin(0);
+    int64_t now = record_begin_after(0);
     gp->runnable_at = now;
     dropg(mp);
     bool first = prof->stw_runnext && preempted && a_load(&sched->gcwaiting) != 0;

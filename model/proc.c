@@ -34,7 +34,7 @@ static inline void execute(struct g *gp, bool inheritTime)
     a_store_rlx(&gp->m, mp);
     casgstatus(gp, Grunnable, Grunning);
     runq_disown(gp);
-    int64_t now = record_begin(gp->runnable_at);
+    int64_t now = record_begin();
     ev_g_start_at(now, rec_g(gp), (uint64_t)(now - gp->runnable_at), inheritTime);
     gp->waitsince = 0;
     gp->unannounced = false;

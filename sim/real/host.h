@@ -82,7 +82,8 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 #define nanotime()             rt_nanotime_()
 #define host_now()             rt_nanotime_()
 #define record_now()           (__builtin_expect(rt_recording_, 0) ? rt_nanotime_() : 0)
-#define record_begin(after)    (__builtin_expect(rt_recording_, 0) ? rt_record_begin_(after) : 0)
+#define record_begin()         (__builtin_expect(rt_recording_, 0) ? rt_record_begin_() : 0)
+#define record_begin_after(t)  (__builtin_expect(rt_recording_, 0) ? rt_record_begin_after_(t) : 0)
 #define jolts()                false
 #define jolt(kind)             ((void)0) /* the machine has its own */
 #define main_begins()          rt_main_begins_()
@@ -96,7 +97,8 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 #define nudge(hm)              rt_nudge_(hm)
 
 int64_t rt_nanotime_(void);
-int64_t rt_record_begin_(int64_t after);
+int64_t rt_record_begin_(void);
+int64_t rt_record_begin_after_(int64_t t);
 void rt_main_begins_(void);
 OWN_DATA bool rt_recording_; /* constant while a world runs */
 void rt_osyield_(void);

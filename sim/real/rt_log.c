@@ -221,16 +221,24 @@ static void end(const struct rt_thread *t, struct rt_log *log, struct event_rec 
     atomic_store_explicit(&log->busy, false, memory_order_release);
 }
 
-/* The reading orders nothing: a G's own records are in order because each is later than the one
- * before, which the G knows; and the barrier is between busy and it, as an interrupt is. */
-int64_t rt_record_begin_(int64_t after)
+int64_t rt_record_begin_(void)
+{
+    struct rt_log *log = own_log(rt_self_);
+
+    begin(rt_self_, log);
+    return not_before(log, host_now());
+}
+
+/* The reading may be from before what this thread has just read of another; t is the time of that.
+ * The barrier is between busy and it, as an interrupt is. */
+int64_t rt_record_begin_after_(int64_t t)
 {
     struct rt_log *log = own_log(rt_self_);
     int64_t now;
 
     begin(rt_self_, log);
     now = pool.barrier ? rt_now_about_() : host_now();
-    return not_before(log, now > after ? now : after + 1);
+    return not_before(log, now > t ? now : t + 1);
 }
 
 void rt_emit_at_(int64_t now, uint32_t type, uint32_t g, uint64_t a, uint32_t b, uint16_t c)
@@ -250,10 +258,7 @@ void rt_emit_at_(int64_t now, uint32_t type, uint32_t g, uint64_t a, uint32_t b,
 
 void rt_emit_(uint32_t type, uint32_t g, uint64_t a, uint32_t b, uint16_t c)
 {
-    struct rt_log *log = own_log(rt_self_);
-
-    begin(rt_self_, log);
-    rt_emit_at_(not_before(log, host_now()), type, g, a, b, c);
+    rt_emit_at_(rt_record_begin_(), type, g, a, b, c);
 }
 
 /* ---- the logs, as the merger sees them ---- */

@@ -9,9 +9,10 @@
  *     GMPSIM_FAULT=size:17        no file gets larger than 17 bytes (EFBIG)
  *
  * Kinds: malloc (malloc, calloc, realloc), map (mmap, mprotect), process (fork, clone through
- * pthread_create, posix_spawn), write (write, pwrite), sync (fsync, fdatasync), open (open, fopen),
- * poll (epoll_create1, epoll_ctl, eventfd, pipe2); size counts what the largest file got. What the C library writes for a FILE is size's alone.
- * Children are left in peace: what a pipe's other end does is another program's concern. */
+ * pthread_create, posix_spawn), write (write, pwrite), sync (fsync, fdatasync), open (open,
+ * fopen), poll (epoll_create1, epoll_ctl, eventfd, pipe2); size counts what the largest file got.
+ * What the C library writes for a FILE is size's alone. Children are left in peace: what a pipe's
+ * other end does is another program's concern. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
