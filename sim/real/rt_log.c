@@ -86,6 +86,7 @@ bool rt_log_init_(uint64_t records_max)
     if (pool.chunks == NULL)
         return false;
     (void)madvise(pool.chunks, pool.nchunks * sizeof *pool.chunks, MADV_HUGEPAGE);
+    pool.chunks->next_free = 0; /* the first page is made now, not while somebody is measured */
     rt_tsc_init_();
     return true;
 }
