@@ -14,8 +14,11 @@
  *              when sched.lock is free
  *   wired      an M's P points back, unless one of the two is being taken apart
  *   conserved  with everybody asleep or computing, no G waits beside an idle P that nobody is about
- *              to use */
+ *              to use
+ *   polling    ... heaps of timers are what they say of themselves, and nobody sleeps in the poller
+ *              beyond a timer or without those who wait for the network */
 #include "check.h"
+#include "checkpoll.h"
 #include "checkwait.h"
 #include "gstatus.h"
 #include "runq.h"
@@ -288,9 +291,33 @@ static const char *check_conserved(void)
     return NULL;
 }
 
+/* An M counts who locked its G to it. m0, whose G ended locked, waits for ever. */
+static const char *check_locked(void)
+{
+    for (struct m *mp = rt->allm; mp != NULL; mp = mp->alllink)
+        if (mp != rt->m0 && (mp->lockedExt != 0 || mp->lockedInt != 0) != (mp->lockedg != NULL))
+            return check_says("an M is locked by nobody, or to nobody", mp->lockedg, NULL, mp);
+    return NULL;
+}
+
+/* GODEBUG=gcstoptheworld: while the collector works nobody else does. */
+static const char *check_disabled(void)
+{
+    if (prof->gcstoptheworld == 0 || !a_peek(&sched->disable_user))
+        return NULL;
+    for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink)
+        if (a_peek(&gp->atomicstatus) == Grunning && !isSystemGoroutine(gp))
+            return check_says("a goroutine runs that may not", gp, NULL, a_peek(&gp->m));
+    return NULL;
+}
+
 static const char *check_quiet(void)
 {
     const char *bad = check_limbo();
+    if (bad == NULL)
+        bad = check_locked();
+    if (bad == NULL)
+        bad = check_disabled();
     if (bad == NULL)
         bad = check_partition();
     if (bad == NULL)
@@ -299,6 +326,8 @@ static const char *check_quiet(void)
         bad = check_waiting();
     if (bad == NULL)
         bad = check_conserved();
+    if (bad == NULL)
+        bad = check_polling();
     return bad;
 }
 

@@ -66,6 +66,7 @@
 #include "malloc.c"
 #include "trace.c"
 #include "checkwait.c"
+#include "checkpoll.c"
 #include "check.c"
 #include "plant.c"
 #include "world.c"

@@ -75,8 +75,9 @@ static void park_m(struct g *gp)
     struct m *mp = getm();
     casgstatus(gp, Grunning, Gwaiting);
     mp->counters[C_parks]++;
-    ev_g_park(rec_g(gp), gp->pc, (enum ev_wait)gp->waitreason);
-    gp->waitsince = record_now();
+    int64_t now = record_begin_after(0);
+    gp->waitsince = now;
+    ev_g_park_at(now, rec_g(gp), gp->pc, (enum ev_wait)gp->waitreason);
     dropg(mp);
     unlockf_fn unlockf = mp->waitunlockf;
     if (unlockf != NULL) {
@@ -128,8 +129,9 @@ static inline void ready(struct g *gp, bool next)
     casgstatus(gp, Gwaiting, Grunnable);
     runq_own(gp);
     mp->counters[C_readies]++;
-    gp->runnable_at = record_now();
-    ev_g_ready(rec_g(gp), rec_curg(mp), next ? next_place() : EV_place_ring);
+    int64_t now = record_begin_after(gp->waitsince);
+    gp->runnable_at = now;
+    ev_g_ready_at(now, rec_g(gp), rec_curg(mp), next ? next_place() : EV_place_ring);
     if (a_peek(&rt->trace.on))
         trace_events(mp, 1);
     runqput(a_own(&mp->p), gp, next);
@@ -146,12 +148,14 @@ static inline void made_runnable(struct g *gp)
 }
 
 /* The record of a G that gave its M up and can run: preempted, or by Gosched. */
-static void put_back(const struct g *gp, const struct m *mp, bool preempted, enum ev_place place)
+static void put_back(int64_t now, const struct g *gp, const struct m *mp, bool preempted,
+                     enum ev_place place)
 {
     if (preempted)
-        ev_g_preempt(rec_g(gp), (uint64_t)(record_now() - mp->since), EV_preempt_slice, place);
+        ev_g_preempt_at(now, rec_g(gp), (uint64_t)(record_now() - mp->since), EV_preempt_slice,
+                        place);
     else
-        ev_g_gosched(rec_g(gp), place);
+        ev_g_gosched_at(now, rec_g(gp), place);
 }
 
 /* proc.go goschedImpl. preempted: by the slice or by a stop of the world, not by Gosched. */
@@ -160,10 +164,12 @@ static void goschedImpl(struct g *gp, bool preempted)
     struct m *mp = getm();
     struct p *pp = a_own(&mp->p);
     casgstatus(gp, Grunning, Grunnable);
-    made_runnable(gp);
+    runq_own(gp);
+    int64_t now = record_begin_after(0);
+    gp->runnable_at = now;
     dropg(mp);
     bool first = prof->stw_runnext && preempted && a_load(&sched->gcwaiting) != 0;
-    put_back(gp, mp, preempted, first ? next_place() : EV_place_global);
+    put_back(now, gp, mp, preempted, first ? next_place() : EV_place_global);
     if (first) {
         runqput(pp, gp, /*next*/ true); /* first on its P when the world starts again */
     } else {

@@ -34,8 +34,8 @@ static inline void execute(struct g *gp, bool inheritTime)
     a_store_rlx(&gp->m, mp);
     casgstatus(gp, Grunnable, Grunning);
     runq_disown(gp);
-    int64_t now = record_now();
-    ev_g_start(rec_g(gp), (uint64_t)(now - gp->runnable_at), inheritTime);
+    int64_t now = record_begin();
+    ev_g_start_at(now, rec_g(gp), (uint64_t)(now - gp->runnable_at), inheritTime);
     gp->waitsince = 0;
     gp->unannounced = false;
     a_store_rlx(&gp->preempt, false);

@@ -117,6 +117,8 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 #define nanotime()             ex_nanotime_()
 #define host_now()             ex_host_now_()
 #define record_now()           host_now()
+#define record_begin()         host_now()
+#define record_begin_after(t)  ((void)(t), host_now())
 #define jolts()                false
 #define jolt(kind)             ((void)0) /* any order is looked at as it is */
 #define main_begins()          ((void)0)

@@ -82,6 +82,8 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 #define nanotime()             rt_nanotime_()
 #define host_now()             rt_nanotime_()
 #define record_now()           (__builtin_expect(rt_recording_, 0) ? rt_nanotime_() : 0)
+#define record_begin()         (__builtin_expect(rt_recording_, 0) ? rt_record_begin_() : 0)
+#define record_begin_after(t)  (__builtin_expect(rt_recording_, 0) ? rt_record_begin_after_(t) : 0)
 #define jolts()                false
 #define jolt(kind)             ((void)0) /* the machine has its own */
 #define main_begins()          rt_main_begins_()
@@ -95,6 +97,8 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 #define nudge(hm)              rt_nudge_(hm)
 
 int64_t rt_nanotime_(void);
+int64_t rt_record_begin_(void);
+int64_t rt_record_begin_after_(int64_t t);
 void rt_main_begins_(void);
 OWN_DATA bool rt_recording_; /* constant while a world runs */
 void rt_osyield_(void);
@@ -167,6 +171,11 @@ struct poll_event {
         if (__builtin_expect(rt_recording_, 0))                                         \
             rt_emit_(type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c)); \
     } while (0)
+#define emit_at(now, type, g, a, b, c)                                                          \
+    do {                                                                                        \
+        if (__builtin_expect(rt_recording_, 0))                                                 \
+            rt_emit_at_(now, type, (uint32_t)(g), (uint64_t)(a), (uint32_t)(b), (uint16_t)(c)); \
+    } while (0)
 #define emit_moves()    __builtin_expect(rt_recording_, 0)
 #define host_set_p(pid) rt_set_p_(pid)
 /* Threads decide among themselves here. */
@@ -207,6 +216,7 @@ uint64_t rt_seed64_(void);
 void *rt_alloc_(size_t size, size_t align);
 void rt_set_p_(int32_t pid);
 void rt_emit_(uint32_t type, uint32_t g, uint64_t a, uint32_t b, uint16_t c);
+void rt_emit_at_(int64_t now, uint32_t type, uint32_t g, uint64_t a, uint32_t b, uint16_t c);
 _Noreturn void rt_throw_(const char *text);
 void rt_finding_(int kind, const char *text);
 _Noreturn void rt_stop_(void);

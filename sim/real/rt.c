@@ -610,6 +610,7 @@ enum world_end rt_run(int64_t timeout_ns)
     int err = 0;
 
     W->epoch = start - 1;
+    rt_tsc_start_();
     rt_block_signal_(true);
     rise(true);
     rt_env_start_();

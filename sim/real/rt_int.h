@@ -30,6 +30,8 @@ struct rt_chunk;
  * the other's. */
 struct rt_log {
     struct rt_chunk *last;            /* the writer's */
+    struct rt_chunk *writes;          /* where the record goes that was begun; NULL: it is lost */
+    int64_t latest;                   /* time of a record, in ns */
     _Atomic(struct rt_chunk *) first; /* set once, by the first record */
     _Atomic(bool) busy;               /* a record is on its way */
     struct rt_chunk *read;            /* the merger's, with what it has taken of it, and ... */
@@ -102,6 +104,11 @@ extern _Thread_local struct rt_thread *rt_self_ __attribute__((tls_model("initia
 
 int64_t rt_steal_ns_(void);
 int64_t rt_clock_(void); /* CLOCK_MONOTONIC in ns */
+/* The clock of worlds that are recorded. */
+void rt_tsc_init_(void);  /* some milliseconds, once per process */
+void rt_tsc_start_(void); /* with W->epoch */
+int64_t rt_now_about_(
+    void); /* host_now(), but neighbouring instructions may be on its other side */
 int32_t rt_tgkill_(int32_t tid, int sig);
 bool rt_asleep_(int32_t tid); /* as the kernel sees it: nothing that wakes it has happened */
 /* Raw futexes, private. Return 0 or a negative errno; wake returns the number woken. ns < 0: no

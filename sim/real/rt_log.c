@@ -2,7 +2,7 @@
 /*
  * Event records, written by many threads and read by one while they write.
  *
- *   thread    room -> busy -> clock -> the record -> used -> not busy
+ *   thread    room -> busy -> clock -> the record -> used -> not busy    (begin, end)
  *   merger    clock -> barrier -> busy and used of every log -> records older than the watermark
  *
  * Every thread writes into chunks of its own, so that recording orders nobody; a signal handler has
@@ -24,6 +24,7 @@
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +37,7 @@ enum {
     CHUNK_RECORDS = 511, /* 16 KiB a chunk */
     FOR_HANDLERS = 8,    /* chunks that only handlers may take */
     BATCH = 4096,
+    MANY = 128, /* records that are not worth copying */
     WAIT_NS = 50000
 };
 
@@ -81,7 +83,12 @@ bool rt_log_init_(uint64_t records_max)
     pool.nchunks = (size_t)((records_max + CHUNK_RECORDS - 1) / CHUNK_RECORDS) + FOR_HANDLERS;
     atomic_store(&pool.left, (int64_t)pool.nchunks);
     pool.chunks = pages_map(pool.nchunks * sizeof *pool.chunks, /*usable*/ true);
-    return pool.chunks != NULL;
+    if (pool.chunks == NULL)
+        return false;
+    (void)madvise(pool.chunks, pool.nchunks * sizeof *pool.chunks, MADV_HUGEPAGE);
+    pool.chunks->next_free = 0; /* the first page is made now, not while somebody is measured */
+    rt_tsc_init_();
+    return true;
 }
 
 void rt_log_free_(void)
@@ -184,29 +191,75 @@ static void set_busy(struct rt_log *log)
         atomic_thread_fence(memory_order_seq_cst);
 }
 
-void rt_emit_(uint32_t type, uint32_t g, uint64_t a, uint32_t b, uint16_t c)
+static struct rt_log *own_log(struct rt_thread *t)
+{
+    return t->in_handler ? &t->handler_log : &t->log;
+}
+
+static void begin(struct rt_thread *t, struct rt_log *log)
+{
+    log->writes = room(t, log);
+    if (log->writes != NULL)
+        set_busy(log);
+}
+
+/* A log is in the order of its times. */
+static int64_t not_before(struct rt_log *log, int64_t now)
+{
+    log->latest = now > log->latest ? now : log->latest;
+    return log->latest;
+}
+
+static void end(const struct rt_thread *t, struct rt_log *log, struct event_rec rec)
+{
+    struct rt_chunk *c = log->writes;
+    uint32_t used = atomic_load_explicit(&c->used, memory_order_relaxed);
+
+    rec.m = t->id < 0 ? EVENT_NO_M : (uint16_t)t->id;
+    rec.p = rt_pid_ < 0 ? EVENT_NO_P : (uint16_t)rt_pid_;
+    c->rec[used] = rec;
+    atomic_store_explicit(&c->used, used + 1, memory_order_release);
+    atomic_store_explicit(&log->busy, false, memory_order_release);
+}
+
+int64_t rt_record_begin_(void)
+{
+    struct rt_log *log = own_log(rt_self_);
+
+    begin(rt_self_, log);
+    return not_before(log, host_now());
+}
+
+/* The reading may be from before what this thread has just read of another; t is the time of that.
+ * The barrier is between busy and it, as an interrupt is. */
+int64_t rt_record_begin_after_(int64_t t)
+{
+    struct rt_log *log = own_log(rt_self_);
+    int64_t now;
+
+    begin(rt_self_, log);
+    now = pool.barrier ? rt_now_about_() : host_now();
+    return not_before(log, now > t ? now : t + 1);
+}
+
+void rt_emit_at_(int64_t now, uint32_t type, uint32_t g, uint64_t a, uint32_t b, uint16_t c)
 {
     struct rt_thread *t = rt_self_;
-    struct rt_log *log = t->in_handler ? &t->handler_log : &t->log;
-    struct rt_chunk *chunk = room(t, log);
-    uint32_t used;
+    struct rt_log *log = own_log(t);
 
-    if (chunk == NULL)
-        return;
-    set_busy(log);
-    used = atomic_load_explicit(&chunk->used, memory_order_relaxed);
-    chunk->rec[used] = (struct event_rec){
-        .time = (uint64_t)host_now() * 1000,
-        .a = a,
-        .b = b,
-        .g = g,
-        .type = (uint16_t)type,
-        .c = c,
-        .m = t->id < 0 ? EVENT_NO_M : (uint16_t)t->id,
-        .p = rt_pid_ < 0 ? EVENT_NO_P : (uint16_t)rt_pid_,
-    };
-    atomic_store_explicit(&chunk->used, used + 1, memory_order_release);
-    atomic_store_explicit(&log->busy, false, memory_order_release);
+    if (log->writes != NULL)
+        end(t, log,
+            (struct event_rec){.time = (uint64_t)now * 1000,
+                               .a = a,
+                               .b = b,
+                               .g = g,
+                               .type = (uint16_t)type,
+                               .c = c});
+}
+
+void rt_emit_(uint32_t type, uint32_t g, uint64_t a, uint32_t b, uint16_t c)
+{
+    rt_emit_at_(rt_record_begin_(), type, g, a, b, c);
 }
 
 /* ---- the logs, as the merger sees them ---- */
@@ -283,16 +336,48 @@ static void sift_down(struct merge *m, int32_t i)
     m->heap[i] = s;
 }
 
+/* The records of the first source that are before those of all others, and before the watermark. */
+static uint32_t run_of(const struct merge *m, uint64_t watermark)
+{
+    const struct source *s = &m->heap[0], *next = m->count > 1 ? &m->heap[1] : NULL;
+    const struct rt_chunk *c = s->log->read;
+    uint32_t n = 0, max = atomic_load_explicit(&c->used, memory_order_acquire) - s->log->taken;
+
+    if (m->count > 2 && before(&m->heap[2], next))
+        next = &m->heap[2];
+    if (next != NULL && next->rec->time < watermark)
+        watermark = next->rec->time + (s->order < next->order);
+    if (s->rec[max - 1].time < watermark)
+        return max;
+    while (s->rec[n].time < watermark)
+        n++;
+    return n;
+}
+
+/* Few are copied and wait for others, many go as they lie. */
+static void pass_on(const struct event_rec *recs, uint32_t count)
+{
+    if (pool.nbatch + count > BATCH || count >= MANY)
+        flush_batch();
+    if (count >= MANY && W->sink != NULL)
+        W->sink(W->sink_arg, recs, count);
+    if (count >= MANY) {
+        pool.merged += count;
+        return;
+    }
+    memcpy(pool.batch + pool.nbatch, recs, count * sizeof *recs);
+    pool.nbatch += count;
+}
+
 static void merge_before(struct merge *m, uint64_t watermark)
 {
     for (int32_t i = m->count / 2 - 1; i >= 0; i--)
         sift_down(m, i);
     while (m->count > 0 && m->heap[0].rec->time < watermark) {
         struct source *s = &m->heap[0];
-        pool.batch[pool.nbatch++] = *s->rec;
-        s->log->taken++;
-        if (pool.nbatch == BATCH)
-            flush_batch();
+        uint32_t n = run_of(m, watermark);
+        pass_on(s->rec, n);
+        s->log->taken += n;
         s->rec = peek(s->log);
         if (s->rec == NULL)
             *s = m->heap[--m->count];

@@ -29,9 +29,6 @@ int64_t rt_clock_(void)
     return (int64_t)ts.tv_sec * SEC + ts.tv_nsec;
 }
 
-/* 0 before the run, at least 1 in it. */
-int64_t rt_nanotime_(void) { return W->epoch ? rt_clock_() - W->epoch : 0; }
-
 int32_t rt_tgkill_(int32_t tid, int sig)
 {
     return (int32_t)syscall(SYS_tgkill, getpid(), tid, sig);

@@ -67,8 +67,9 @@
 #define burst(ns, how)  (ST_POINT_, stress_burst_(ns, how))
 #define syscall_body(ns, kind) \
     (ST_POINT_, stress_out_(ST_COMPUTES), rt_syscall_body_(ns, kind), stress_in_())
-#define futexsleep(addr, val, ns) \
-    (ST_POINT_, stress_out_(ST_SLEEPS), rt_futexsleep_(&(addr)->v, val, ns), stress_in_())
+#define futexsleep(addr, val, ns)       \
+    (ST_POINT_, stress_out_(ST_SLEEPS), \
+     stress_wakes_for_nothing_() ? (void)0 : rt_futexsleep_(&(addr)->v, val, ns), stress_in_())
 #define futexwakeup(addr, n)      (ST_POINT_, rt_futexwakeup_(&(addr)->v, n))
 #define netpoll_wait(ns, ev, cap) (ST_POINT_, stress_netpoll_wait_(ns, ev, cap))
 #define netpoll_wakeup()          (ST_POINT_, rt_netpoll_wakeup_())

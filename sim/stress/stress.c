@@ -14,6 +14,7 @@ enum {
     PAUSE_MAX = 4000,
     FREEZE_STEP_NS = 50000,
     PARK_STEP_NS = 2000000,
+    FOR_NOTHING = 16,     /* one in so many futex sleeps */
     FREEZE_STEPS = 200000 /* ten seconds */
 };
 
@@ -188,6 +189,8 @@ void stress_sighandler(void *arg, void (*handler)(void *arg))
     }
     handler(arg);
 }
+
+bool stress_wakes_for_nothing_(void) { return st.seed != 0 && draw_random() % FOR_NOTHING == 0; }
 
 static bool is_inside(struct rt_thread *t, bool started)
 {

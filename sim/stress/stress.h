@@ -42,5 +42,7 @@ void stress_point_(uint32_t site);
 enum stress_out { ST_COMPUTES, ST_SLEEPS };
 void stress_out_(enum stress_out what);
 void stress_in_(void);
+/* Does a futex sleep end before it began, as it may (docs/host.md)? */
+bool stress_wakes_for_nothing_(void);
 
 #endif

@@ -123,6 +123,8 @@ enum burst_how { BURST_CUT, BURST_WHOLE };
 #define nanotime()             vm_nanotime_()
 #define host_now()             vm_host_now_()
 #define record_now()           host_now()
+#define record_begin()         host_now()
+#define record_begin_after(t)  ((void)(t), host_now())
 #define work(kind)             ((void)(vm_now_ += vm_hot.work[W_##kind]))
 #define work_n(kind, n)        vm_work_n_(W_##kind, (uint64_t)(n))
 #define main_begins()          VM_DO_(vm_main_begins_())

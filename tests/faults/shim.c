@@ -9,9 +9,10 @@
  *     GMPSIM_FAULT=size:17        no file gets larger than 17 bytes (EFBIG)
  *
  * Kinds: malloc (malloc, calloc, realloc), map (mmap, mprotect), process (fork, clone through
- * pthread_create, posix_spawn), write (write, pwrite), sync (fsync, fdatasync), open (open, fopen);
- * size counts what the largest file got. What the C library writes for a FILE is size's alone.
- * Children are left in peace: what a pipe's other end does is another program's concern. */
+ * pthread_create, posix_spawn), write (write, pwrite), sync (fsync, fdatasync), open (open,
+ * fopen), poll (epoll_create1, epoll_ctl, eventfd, pipe2); size counts what the largest file got.
+ * What the C library writes for a FILE is size's alone. Children are left in peace: what a pipe's
+ * other end does is another program's concern. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,14 +24,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum kind { MALLOC, MAP, PROCESS, WRITE, SYNC, OPEN, SIZE, KINDS };
+enum kind { MALLOC, MAP, PROCESS, WRITE, SYNC, OPEN, POLL, SIZE, KINDS };
 static const char *const names[KINDS] = {"malloc", "map",  "process", "write",
-                                         "sync",   "open", "size"};
+                                         "sync",   "open", "poll",    "size"};
 static atomic_ulong calls[KINDS];
 static enum kind failing = KINDS;
 static unsigned long failing_at;
@@ -173,6 +176,30 @@ int fdatasync(int fd)
 {
     FAIL_WITH(SYNC, EIO, -1);
     return NEXT(fdatasync)(fd);
+}
+
+int epoll_create1(int flags)
+{
+    FAIL_WITH(POLL, EMFILE, -1);
+    return NEXT(epoll_create1)(flags);
+}
+
+int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
+{
+    FAIL_WITH(POLL, ENOSPC, -1);
+    return NEXT(epoll_ctl)(ep, op, fd, event);
+}
+
+int eventfd(unsigned value, int flags)
+{
+    FAIL_WITH(POLL, EMFILE, -1);
+    return NEXT(eventfd)(value, flags);
+}
+
+int pipe2(int ends[2], int flags)
+{
+    FAIL_WITH(POLL, EMFILE, -1);
+    return NEXT(pipe2)(ends, flags);
 }
 
 int open(const char *path, int flags, ...)

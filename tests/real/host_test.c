@@ -2,10 +2,12 @@
 /* Goal: what sim/real/rt.h promises beyond the verbs: records, figures, CPUs, limits, and that a
  * signal in the middle of anything breaks nothing. */
 #include <host.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -317,6 +319,44 @@ TEST_CASE(Faults, AStormOfSignalsFromOutsideBreaksNothing)
     CHECK_EQ(x.count, THREADS * EVENTS);
     CHECK(!x.torn && !x.disorder);
     rt_free();
+}
+
+static void leave_one_cpu(pid_t tid)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    sched_setaffinity(tid, sizeof one, &one);
+}
+
+/* As an operator does with taskset -ap. */
+static void lose_all_cpus_but_one(void *arg)
+{
+    DIR *d = opendir("/proc/self/task");
+
+    for (struct dirent *e; *(uint32_t *)arg == 0 && d != NULL && (e = readdir(d)) != NULL;)
+        if (e->d_name[0] != '.')
+            leave_one_cpu(atoi(e->d_name));
+    if (d != NULL)
+        closedir(d);
+    emit_marks(arg);
+}
+
+TEST_CASE(Faults, CpusThatAreTakenAwayMakeItSlowerOnly)
+{
+    struct seen x = {0};
+    struct rt_opts opts = {.records_max = 1 << 16, .sink = see_all, .sink_arg = &x};
+    cpu_set_t before;
+
+    sched_getaffinity(0, sizeof before, &before);
+    begin(&opts);
+    CHECK_EQ(run(lose_all_cpus_but_one, THREADS), END_IDLE);
+    CHECK_EQ(rt_cpus(), 1);
+    CHECK_EQ(x.count, THREADS * EVENTS);
+    CHECK(!x.torn && !x.disorder);
+    rt_free();
+    sched_setaffinity(0, sizeof before, &before);
 }
 
 /* ---- bursts ---- */

@@ -5,8 +5,9 @@
     stress.py BUILD [--runs N] [ID...]     no ID: all mutants of the files below; --untried: those
                                            that have no column yet
 
-gmpsim stress runs, with the mutated core, the programs of tests/golden whose output one P decides,
-each once, scenarios/stress, N times in all, and those of it that are about waking once more. A
+gmpsim stress runs, with the mutated core, the programs of tests/golden and of programs/ whose
+output one P decides, each once, scenarios/stress, N times in all, and those of it that are about
+waking once more. A
 mutant is caught if each of five such tries, with other seeds, finds something; the column says what
 the first one found, "-" if one found nothing, and "order" if it found nothing because it cannot:
 the mutant is a weaker memory order alone, which an x86 does not have. Other mutants have no such
@@ -30,9 +31,9 @@ FILES = """globrunq gqueue lock mp netpoll note oslock park pidle proc runq sema
 TIMED = ("chan_of_chan", "sleep", "after", "ticker", "timer", "timeout", "deadline", '"fd"',
          "syscall", "finalizer", "cleanup", "leak", '"gc"', "fatal")
 # Whoever wakes somebody in these computes on: a wake-up that is lost is seen at the next look.
-WAKING = ("wakes", "handed-over", "ready-at-once")
-RUNS, TRIES, SEEDS_APART = 120, 5, 100000
-TIMEOUT = 60  # s; the runs take six seconds of CPU
+WAKING = ("wakes", "handed-over", "ready-at-once", "injected", "handed-off", "earlier-timers")
+RUNS, TRIES, SEEDS_APART = 200, 5, 100000
+TIMEOUT = 60  # s; the runs take nine seconds of CPU
 
 
 def rows():
@@ -57,7 +58,8 @@ def orders():
 
 
 def golden():
-    paths = sorted(glob.glob(os.path.join(GOLDEN, "*.json")))
+    paths = sorted(glob.glob(os.path.join(GOLDEN, "*.json")) +
+                   glob.glob(os.path.join(HERE, "programs", "*.json")))
     return [path for path in paths if not any(word in text_of(path) for word in TIMED)]
 
 

@@ -131,3 +131,46 @@ static void looks_at_rings(struct m *mp)
 }
 
 TEST_CASE(CheckRules, WorkInARingIsWorkForAnIdleP) { each_release(looks_at_rings); }
+
+static void counts_locks(struct m *mp)
+{
+    struct m *other = rt->m0;
+    rt->m0 = NULL;
+    CHECK(check_locked() == NULL);
+    mp->lockedExt = 1;
+    CHECK_HAS(check_locked(), "locked by nobody, or to nobody");
+    mp->lockedg = all_g(Gwaiting);
+    CHECK(check_locked() == NULL);
+    mp->lockedExt = 0;
+    CHECK_HAS(check_locked(), "locked by nobody, or to nobody");
+    mp->lockedInt = 1;
+    CHECK(check_locked() == NULL);
+    mp->lockedg = NULL;
+    rt->m0 = mp;
+    CHECK(check_locked() == NULL); /* its G ended */
+    mp->lockedInt = 0;
+    rt->m0 = other;
+    rt->allgs = rt->allgs_tail = NULL;
+}
+
+TEST_CASE(CheckRules, AnMCountsWhoLockedIt) { each_release(counts_locks); }
+
+static void knows_who_may_run(struct m *mp)
+{
+    struct profile stops = *prof;
+    struct g *gp = all_g(Grunning);
+    (void)mp;
+    for (int set = 0; set < 2; set++)
+        for (int disabled = 0; disabled < 2; disabled++) {
+            world_prof.gcstoptheworld = set;
+            a_store(&sched->disable_user, disabled != 0);
+            CHECK_EQ(check_disabled() == NULL, !set || !disabled);
+        }
+    gp->system = true;
+    CHECK(check_disabled() == NULL);
+    a_store(&sched->disable_user, false);
+    world_prof = stops;
+    rt->allgs = rt->allgs_tail = NULL;
+}
+
+TEST_CASE(CheckRules, WhoMayNotRunDoesNot) { each_release(knows_who_may_run); }

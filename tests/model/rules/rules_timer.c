@@ -460,3 +460,91 @@ static void leaves_no_lock(struct m *mp)
 }
 
 TEST_CASE(TimerRules, AClaimEndsWithTheChange) { each_release(leaves_no_lock); }
+
+/* ---- what check.c says of heaps, and of who polls ---- */
+
+static void says_what_a_heap_is(struct m *mp)
+{
+    struct timers *ts = &mp_p(mp)->timers;
+    if (!prof->per_p_timers)
+        return;
+    a_store(&sched->nmspinning, 1);
+    struct timer *first = timer_at(SECOND), *last = timer_at(2 * (int64_t)SECOND);
+    CHECK(check_polling() == NULL);
+    ts->heap[0].when = 3 * (int64_t)SECOND;
+    CHECK_HAS(check_polling(), "out of order");
+    ts->heap[0].when = SECOND;
+    if (prof->timers_v2) {
+        a_store(&ts->minWhenHeap, INT64_C(2) * SECOND);
+        CHECK_HAS(check_polling(), "earlier than its heap says");
+        a_store(&ts->minWhenHeap, INT64_C(1)); /* who looks too early finds nothing */
+        CHECK(check_polling() == NULL);
+        first->when = 5;
+        CHECK_HAS(check_polling(), "nobody knows");
+        first->when = SECOND;
+        a_store(&ts->zombies, 1);
+        CHECK_HAS(check_polling(), "zombies");
+        a_store(&ts->zombies, 0);
+        last->ts = NULL;
+        CHECK_HAS(check_polling(), "not in it");
+        last->ts = ts;
+    }
+    CHECK(timer_stop(first) && timer_stop(last));
+    CHECK(check_polling() == NULL);
+    empty_heap(ts);
+}
+
+TEST_CASE(TimerRules, ACheckKnowsWhatAHeapPromises) { each_release(says_what_a_heap_is); }
+
+/* The heap of a P that nobody has, as an example. */
+static void says_who_sleeps_too_long(struct m *mp)
+{
+    struct p *idle = a_peek(&sched->pidle);
+    if (!prof->per_p_timers || idle == NULL)
+        return;
+    int64_t lastpoll = a_peek(&sched->lastpoll);
+    struct timerWhen *heap = idle->timers.heap, entry = {.timer = timer_at(SECOND), .when = SECOND};
+    (void)mp;
+    idle->timers.heap = &entry;
+    idle->timers.n = 1;
+    a_store(&idle->timers.minWhenHeap, entry.when);
+    struct timers *own = entry.timer->ts;
+    entry.timer->ts = &idle->timers;
+    CHECK(check_poller() == NULL); /* nobody polls */
+    a_store(&sched->lastpoll, 0);
+    for (int until = 0; until <= 2; until++) {
+        a_store(&sched->pollUntil, until * (int64_t)SECOND);
+        CHECK_EQ(check_poller() == NULL, until == 1 || !prof->wake_poller_wakep);
+    }
+    a_store(&rt->netpoll->wakeSig, 1u); /* and is on its way back */
+    CHECK(check_poller() == NULL);
+    a_store(&rt->netpoll->wakeSig, 0u);
+    a_store(&sched->pollUntil, 0);
+    a_store(&sched->lastpoll, lastpoll);
+    entry.timer->ts = own;
+    idle->timers.heap = heap;
+    empty_heap(&idle->timers);
+    empty_heap(&mp_p(mp)->timers);
+}
+
+TEST_CASE(TimerRules, ACheckKnowsWhoSleepsBeyondATimer) { each_release(says_who_sleeps_too_long); }
+
+static void says_who_is_counted(struct m *mp)
+{
+    struct g *gp = all_g(Gwaiting);
+    (void)mp;
+    gp->waitreason = waitReasonIOWait;
+    CHECK_HAS(check_poll_waiters(), "number of waiters");
+    a_store(&rt->netpoll->waiters, 1);
+    CHECK(check_poll_waiters() == NULL);
+    a_store(&rt->netpoll->waiters, 2); /* up to 1.21 who was woken is counted for a while */
+    CHECK_EQ(check_poll_waiters() == NULL, !prof->netpoll_delta);
+    a_store(&rt->netpoll->waiters, 1);
+    a_store(&sched->pollingNet, 1);
+    CHECK_HAS(check_poll_waiters(), "polls the network");
+    a_store(&sched->pollingNet, 0);
+    a_store(&rt->netpoll->waiters, 0);
+    rt->allgs = rt->allgs_tail = NULL;
+}
+
+TEST_CASE(TimerRules, ACheckCountsWhoWaitsForTheNetwork) { each_release(says_who_is_counted); }
