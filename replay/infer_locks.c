@@ -36,10 +36,10 @@ struct others {
     bool *calls; /* by goroutine */
 };
 
-static void look(const struct recording *r, struct others *o)
+static void look(const struct recording *r, uint32_t nlocks, struct others *o)
 {
     o->first = x_alloc(((size_t)r->ngs + 2) * sizeof *o->first);
-    o->waits = x_alloc(((size_t)r->nwaits + 1) * sizeof *o->waits);
+    o->waits = x_alloc(((size_t)r->nwaits - nlocks + 1) * sizeof *o->waits);
     o->calls = x_alloc((size_t)r->ngs + 1);
     memset(o->first, 0, ((size_t)r->ngs + 2) * sizeof *o->first);
     for (uint32_t i = 0; i < r->nwaits; i++)
@@ -71,7 +71,12 @@ static bool waited_meanwhile(const struct recording *r, const struct others *o,
 void infer_locks(struct recording *r, struct infer_found *f)
 {
     struct others o;
-    look(r, &o);
+    uint32_t locks = 0;
+    for (uint32_t i = 0; i < r->nwaits; i++)
+        locks += is_lock(r, &r->waits[i]);
+    if (locks == 0)
+        return;
+    look(r, locks, &o);
     for (uint32_t i = 0; i < r->nwaits; i++) {
         struct rec_wait *w = &r->waits[i];
         if (!is_lock(r, w) || w->level != 1 || w->waker == REC_NONE || w->woken == INT64_MAX)

@@ -34,36 +34,61 @@ static uint32_t first_post(const struct recording *r, uint32_t g)
     return REC_NONE;
 }
 
+/* A wait that one of those has ended of whom something is asked. */
+struct wake {
+    int64_t woken;
+    uint32_t wait;
+};
+
 static int by_woken(const void *pa, const void *pb)
 {
-    const struct rec_wait *a = *(const struct rec_wait *const *)pa,
-                          *b = *(const struct rec_wait *const *)pb;
-    return a->woken < b->woken ? -1 : a->woken > b->woken;
+    const struct wake *a = pa, *b = pb;
+    if (a->woken != b->woken)
+        return a->woken < b->woken ? -1 : 1;
+    return a->wait < b->wait ? -1 : a->wait > b->wait;
 }
 
-/* Of every wait that somebody may be interested in: what its goroutine did last before it. Waits
- * are numbered in the order in which they began. */
-static void candidates(struct recording *r, struct made **of_wait)
+/* Ends with one that never was. */
+static struct wake *wakes_of(const struct recording *r, const bool *asked)
+{
+    struct wake *all = NULL;
+    uint32_t n = 0, room = 0;
+    for (uint32_t i = 0; i < r->nwaits; i++) {
+        const struct rec_wait *w = &r->waits[i];
+        if (w->waker == REC_NONE || !asked[w->waker])
+            continue;
+        X_ROOM(all, n, room, 64);
+        all[n++] = (struct wake){w->woken, i};
+    }
+    if (n > 0)
+        qsort(all, n, sizeof *all, by_woken);
+    X_ROOM(all, n, room, 64);
+    all[n] = (struct wake){INT64_MAX, REC_NONE};
+    return all;
+}
+
+/* Of every wait that somebody may be interested in, in their order: what its goroutine did last
+ * before it. Waits are numbered in the order in which they began. */
+static void candidates(struct recording *r, struct made **of, size_t nof)
 {
     uint32_t *last_wait = x_alloc((r->ngs + 1) * sizeof *last_wait),
              *last_post = x_alloc((r->ngs + 1) * sizeof *last_post);
-    struct rec_wait **woken = x_alloc((r->nwaits + 1) * sizeof *woken);
-    uint32_t n = 0, next = 0;
+    bool *asked = x_alloc(r->ngs + 1);
     memset(last_wait, 0xff, (r->ngs + 1) * sizeof *last_wait);
     memset(last_post, 0xff, (r->ngs + 1) * sizeof *last_post);
-    for (uint32_t i = 0; i < r->nwaits; i++)
-        if (r->waits[i].waker != REC_NONE)
-            woken[n++] = &r->waits[i];
-    qsort(woken, n, sizeof *woken, by_woken);
-    for (uint32_t i = 0; i < r->nwaits; i++) {
+    memset(asked, 0, r->ngs + 1);
+    for (size_t i = 0; i < nof; i++)
+        asked[of[i]->by] = true;
+    struct wake *wakes = wakes_of(r, asked), *next = wakes;
+    size_t at = 0;
+    for (uint32_t i = 0; i < r->nwaits && at < nof; i++) {
         struct rec_wait *w = &r->waits[i];
-        struct made *m = of_wait[i];
-        for (; next < n && woken[next]->woken <= w->from; next++)
-            last_post[woken[next]->waker] = (uint32_t)(woken[next] - r->waits);
+        struct made *m = of[at]->wait[FROM_BLOCK] == i ? of[at++] : NULL;
+        for (; next->wait != REC_NONE && next->woken <= w->from; next++)
+            last_post[r->waits[next->wait].waker] = next->wait;
         if (m != NULL) {
             uint32_t before = last_wait[w->g], post = last_post[w->g];
             m->at[FROM_BLOCK] = w->from;
-            m->wait[FROM_BLOCK] = i;
             m->at[FROM_WAKE] = before != REC_NONE ? r->waits[before].on : -1;
             m->wait[FROM_WAKE] = before;
             m->at[FROM_POST] = post != REC_NONE ? r->waits[post].woken : -1;
@@ -73,7 +98,15 @@ static void candidates(struct recording *r, struct made **of_wait)
     }
     free(last_wait);
     free(last_post);
-    free(woken);
+    free(asked);
+    free(wakes);
+}
+
+static int by_first_post(const void *pa, const void *pb)
+{
+    const struct made *a = *(const struct made *const *)pa, *b = *(const struct made *const *)pb;
+    return a->wait[FROM_BLOCK] < b->wait[FROM_BLOCK] ? -1
+                                                     : a->wait[FROM_BLOCK] > b->wait[FROM_BLOCK];
 }
 
 static int by_function(const void *pa, const void *pb)
@@ -170,7 +203,7 @@ static size_t by_name(struct recording *r, struct made **m, size_t n)
 
 void infer_timers(struct recording *r, struct infer_found *f)
 {
-    struct made *all = NULL, **of_wait, **list;
+    struct made *all = NULL;
     size_t n = 0, room = 0, k = 0;
     for (uint32_t g = 0; g < r->ngs; g++)
         if (r->gs[g].by_timer && !r->gs[g].system && r->gs[g].creator == REC_NONE) {
@@ -180,24 +213,25 @@ void infer_timers(struct recording *r, struct infer_found *f)
     f->of = f->count = n;
     if (n == 0)
         return;
-    of_wait = x_alloc((r->nwaits + 1) * sizeof *of_wait);
-    list = x_alloc(n * sizeof *list);
-    memset(of_wait, 0, (r->nwaits + 1) * sizeof *of_wait);
+    struct made **of = x_alloc(n * sizeof *of), **list = x_alloc(n * sizeof *list);
+    size_t nof = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t post = first_post(r, all[i].g);
         list[k++] = &all[i];
         if (post == REC_NONE)
             continue;
         all[i].by = r->waits[post].g;
-        of_wait[post] = &all[i];
+        all[i].wait[FROM_BLOCK] = post;
+        of[nof++] = &all[i];
     }
-    candidates(r, of_wait);
+    qsort(of, nof, sizeof *of, by_first_post);
+    candidates(r, of, nof);
     qsort(list, k, sizeof *list, by_function);
     size_t constant = by_name(r, list, k);
     qsort(r->arms, r->narms, sizeof *r->arms, by_place);
     f->confidence = (int)(constant * 1000 / n);
     snprintf(f->text, sizeof f->text, "%zu with one length for their function", constant);
     free(all);
-    free(of_wait);
+    free(of);
     free(list);
 }

@@ -76,6 +76,10 @@ struct rr {
     struct rr_m *ms;
     uint32_t nms, ms_room;
     struct map p_numbers, m_numbers;
+    struct rr_runq {
+        uint32_t ns, g; /* REC_LONG: in the recording's runq_long */
+    } * runq;
+    size_t nrunq, runq_room;
     struct map objects; /* address -> object + 1 */
     struct map afters;  /* address of a timer -> AfterFunc + 1 */
     uint32_t running_ps;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/overlap.h"
 #include "sim/base/alloc.h"
 
 /* A wake that is followed by the start of an idle P within this time was the reason for it. */
@@ -262,6 +263,18 @@ static void end_wait(struct rr *b, const struct trace_event *e)
 
 /* ---- states ---- */
 
+static void waited_for_p(struct rr *b, uint32_t g, int64_t ns)
+{
+    struct recording *r = b->r;
+    bool lengthy = ns >= REC_LONG;
+    X_ROOM(b->runq, b->nrunq, b->runq_room, 64);
+    b->runq[b->nrunq++] = (struct rr_runq){lengthy ? REC_LONG : (uint32_t)ns, g};
+    if (!lengthy)
+        return;
+    X_ROOM(r->runq_long, r->nrunq_long, r->runq_long_room, 4);
+    r->runq_long[r->nrunq_long++] = ns;
+}
+
 static void begins_to_run(struct rr *b, const struct trace_event *e)
 {
     struct recording *r = b->r;
@@ -275,10 +288,8 @@ static void begins_to_run(struct rr *b, const struct trace_event *e)
         r->sums.runnable += waited;
         r->sums.starts++;
     }
-    if (b->open && x->since >= b->opened) {
-        X_ROOM(r->runq_wait, r->nrunq_wait, r->runq_wait_room, 64);
-        r->runq_wait[r->nrunq_wait++] = (struct rec_runq){waited, e->idx};
-    }
+    if (b->open && x->since >= b->opened)
+        waited_for_p(b, e->idx, waited);
     bool woken = x->wait != REC_NONE && r->waits[x->wait].woken != INT64_MAX;
     if (woken) {
         r->waits[x->wait].on = b->now;
@@ -708,14 +719,35 @@ static bool is_system(const struct rec_g *g)
            begins(name, "runtime/pprof.");
 }
 
-/* Who is of the program is known at the end. */
-static void only_programs_waits(struct recording *r)
+static int by_number(const void *pa, const void *pb)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < r->nrunq_wait; i++)
-        if (!r->gs[r->runq_wait[i].g].system)
-            r->runq_wait[n++] = r->runq_wait[i];
+    uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+    return a < b ? -1 : a > b;
+}
+
+/* Who is of the program is known at the end. */
+static void only_programs_waits(struct rr *b)
+{
+    struct recording *r = b->r;
+    size_t n = 0, all = 0, kept = 0;
+    uint32_t *ns = x_alloc((b->nrunq + 1) * sizeof *ns);
+    for (size_t i = 0; i < b->nrunq; i++) {
+        const struct rr_runq *w = &b->runq[i];
+        bool program = !r->gs[w->g].system, lengthy = w->ns == REC_LONG;
+        if (program)
+            ns[n++] = w->ns;
+        if (program && lengthy)
+            r->runq_long[kept++] = r->runq_long[all];
+        all += lengthy;
+    }
+    free(b->runq);
+    b->runq = NULL;
+    qsort(ns, n, sizeof *ns, by_number);
+    if (kept > 0)
+        qsort(r->runq_long, kept, sizeof *r->runq_long, overlap_by_length);
+    r->runq_wait = ns;
     r->nrunq_wait = n;
+    r->nrunq_long = kept;
 }
 
 static void finish(struct rr *b)
@@ -734,7 +766,7 @@ static void finish(struct rr *b)
         if (strcmp(x->name, "runtime.gcBgMarkWorker") == 0)
             r->gc.worker_ns += x->cpu;
     }
-    only_programs_waits(r);
+    only_programs_waits(b);
     r->gc.assist_ns = r->sums.assist;
     /* Times of the recording count from where the window opened. */
     for (uint32_t i = 0; i < r->nwaits; i++) {
@@ -812,6 +844,7 @@ static void release(struct rr *b)
     map_release(&b->p_numbers);
     map_release(&b->m_numbers);
     free(b->gs);
+    free(b->runq);
     free(b->ps);
     free(b->ms);
 }

@@ -99,6 +99,29 @@ bool rec_next(struct rec_reader *rd, struct rec_entry *e)
     return true;
 }
 
+uint64_t rec_entries(const struct recording *r)
+{
+    uint64_t n = 0;
+    for (uint32_t g = 0; g < r->ngs; g++) {
+        struct rec_reader rd;
+        struct rec_entry e;
+        rec_rewind(&rd, r, g);
+        while (rec_next(&rd, &e))
+            n++;
+    }
+    return n;
+}
+
+size_t rec_bytes(const struct recording *r)
+{
+    return r->ngs * sizeof *r->gs + r->nwaits * sizeof *r->waits + r->nsites * sizeof *r->sites +
+           r->nobjects * sizeof *r->objects + r->nwrites * sizeof *r->writes +
+           r->narms * sizeof *r->arms + r->nitems * sizeof *r->items +
+           r->ncases * sizeof *r->cases + r->nloops * sizeof *r->loops + r->nios * sizeof *r->ios +
+           r->nafters * sizeof *r->afters + r->nrunq_wait * sizeof *r->runq_wait +
+           r->nrunq_long * sizeof *r->runq_long + r->nbytes;
+}
+
 uint32_t rec_add_object(struct recording *r, uint8_t kind, int64_t param, int level,
                         const char *name)
 {
@@ -151,6 +174,7 @@ void recording_free(struct recording *r)
     free(r->cases);
     free(r->regions);
     free(r->runq_wait);
+    free(r->runq_long);
     free(r->switches.ns);
     free(r->wakes.ns);
     free(r->handoffs.ns);
@@ -183,6 +207,12 @@ void rec_link_reads(const struct recording *r, uint32_t *at, uint32_t *next)
         next[i] = at[r->ios[i].g];
         at[r->ios[i].g] = i;
     }
+}
+
+int64_t rec_runq_wait(const struct recording *r, size_t i)
+{
+    size_t brief = r->nrunq_wait - r->nrunq_long;
+    return i < brief ? r->runq_wait[i] : r->runq_long[i - brief];
 }
 
 int rec_lock_change(enum rec_deed deed)

@@ -18,6 +18,7 @@
 #include "sim/base/pool.h"
 
 #define REC_NONE UINT32_MAX
+#define REC_LONG UINT32_MAX /* of a length in 32 bits: it is elsewhere */
 
 enum { REC_FORMAT = 2 }; /* of deep recordings: the latest (rec_deed.def) */
 
@@ -94,11 +95,13 @@ enum rec_how {
 };
 
 struct rec_wait {
-    uint32_t g, waker;       /* REC_NONE: nobody's */
-    uint32_t site, by_site;  /* where it waits, where it was woken from */
     int64_t from, woken, on; /* parked; made runnable; runs again (INT64_MAX: never) */
-    int64_t due_low;         /* of one that no goroutine woke: the scheduler's last look before */
-    int64_t sleep_ns;        /* HOW_TIMER: for how long */
+    union {
+        int64_t due_low;  /* of one that no goroutine woke: the scheduler's last look before */
+        int64_t sleep_ns; /* HOW_TIMER: for how long */
+    };
+    uint32_t g, waker;      /* REC_NONE: nobody's */
+    uint32_t site, by_site; /* where it waits, where it was woken from */
     uint32_t object;
     uint16_t takes;      /* HOW_NET: so many writes; 0: one */
     uint8_t reason;      /* the model's wait reason */
@@ -111,7 +114,8 @@ struct rec_wait {
     bool as_long : 1;    /* HOW_OUTSIDE: not at the recorded time, but for as long as it was */
     bool brief : 1;      /* for a lock that was held by somebody who ran (infer_locks.c) */
     bool by_outside : 1; /* woken without a P even: by sysmon, a thread that leaves the kernel */
-};
+} __attribute__((packed, aligned(4)));
+_Static_assert(sizeof(struct rec_wait) == 60, "there are millions of them");
 
 struct rec_g {
     uint64_t id;
@@ -267,13 +271,12 @@ struct recording {
     uint32_t nafters, afters_room;
     const char **regions;
     uint32_t nregions, regions_room;
-    /* Every wait of the program's goroutines for a P, in no order: the truth that a replay's are
-     * compared with. */
-    struct rec_runq {
-        int64_t ns; /* first: they are sorted by it */
-        uint32_t g;
-    } * runq_wait;
-    size_t nrunq_wait, runq_wait_room;
+    /* Every wait of the program's goroutines for a P, sorted: the truth that a replay's are
+     * compared with. Of the few that take seconds (REC_LONG) the length is in runq_long. */
+    uint32_t *runq_wait;
+    size_t nrunq_wait;
+    int64_t *runq_long;
+    size_t nrunq_long, runq_long_room;
     /* Samples for the calibration, ns: from a goroutine's stop to the next one's start on the same
      * M; from a wake to the start on another M that was idle; of a P from one M to another. */
     struct rec_samples {
@@ -319,9 +322,15 @@ bool rec_next(struct rec_reader *rd, struct rec_entry *e);
 /* Appends; ends the process when memory_max is reached. */
 void rec_put(struct recording *r, uint32_t g, enum rec_what what, uint64_t a, uint64_t b);
 
+uint64_t rec_entries(const struct recording *r);
+/* What the tables and tapes hold, without the room behind them. */
+size_t rec_bytes(const struct recording *r);
+
 /* ---- tables ---- */
 uint32_t rec_add_object(struct recording *r, uint8_t kind, int64_t param, int level,
                         const char *name);
+/* The i-th shortest wait for a P. */
+int64_t rec_runq_wait(const struct recording *r, size_t i);
 /* "main.worker pool.go:55"; in one of four static buffers. */
 const char *rec_site_text(const struct recording *r, uint32_t site);
 /* Of the category of a log event: "gmpsim" and, from the second on, the number of its format; 0: it

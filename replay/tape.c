@@ -662,9 +662,10 @@ static void make_tapes(struct tp *t, struct program *p, struct pool *pool)
 {
     size_t n = (size_t)t->ntapes + t->nitems + t->nloops;
     uint64_t loops = t->own.used + t->items.used;
-    uint8_t *tape = pool_alloc(pool, loops + t->loops.used);
+    uint8_t *tape = x_grow(t->own.bytes, loops + t->loops.used);
     uint64_t *tapes = pool_alloc(pool, (n + 1) * sizeof *tapes);
-    memcpy(tape, t->own.bytes, t->own.used);
+    t->own.bytes = NULL;
+    pool_own(pool, tape);
     if (t->items.used > 0)
         memcpy(tape + t->own.used, t->items.bytes, t->items.used);
     memcpy(tapes, t->starts, t->ntapes * sizeof *tapes);
@@ -696,7 +697,6 @@ static void make_selects(const struct tp *t, struct program *p, struct pool *poo
 
 static void release(struct tp *t)
 {
-    free(t->own.bytes);
     free(t->loops.bytes);
     free(t->loop_starts);
     tape_items_release(t);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/overlap.h"
 #include "replay/replay.h"
 #include "run/run.h"
 
@@ -16,7 +15,7 @@ static int64_t percentile(const struct recording *r, uint64_t ppm)
     if (n == 0)
         return 0;
     size_t rank = (size_t)((n * ppm + PPM - 1) / PPM);
-    return r->runq_wait[rank > 0 ? rank - 1 : 0].ns;
+    return rec_runq_wait(r, rank > 0 ? rank - 1 : 0);
 }
 
 static int permille(int64_t of, int64_t all)
@@ -32,12 +31,11 @@ static void recorded(const struct recording *r, struct agreement *a)
             a->cpu[0] += r->gs[g].cpu;
     if (r->gc.replayed)
         a->cpu[0] += r->gc.assist_ns;
-    qsort(r->runq_wait, r->nrunq_wait, sizeof *r->runq_wait, overlap_by_length);
     a->wait_p50[0] = percentile(r, PPM / 2);
     a->wait_p90[0] = percentile(r, PPM / 10 * 9);
     a->wait_p99[0] = percentile(r, PPM / 100 * 99);
     for (size_t i = 0; i < r->nrunq_wait; i++)
-        a->wait_sum[0] += r->runq_wait[i].ns;
+        a->wait_sum[0] += rec_runq_wait(r, i);
     a->starts[0] = r->nrunq_wait;
     if (r->procs > 0 && r->length > 0)
         a->utilisation[0] = permille(a->cpu[0], r->length * r->procs);

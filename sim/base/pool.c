@@ -8,6 +8,7 @@
 
 struct block {
     struct block *next;
+    void *owned; /* pool_own; else NULL */
     max_align_t data[];
 };
 
@@ -33,6 +34,12 @@ void *pool_grow(struct pool *p, void *old, size_t old_size, size_t size)
     return fresh;
 }
 
+void pool_own(struct pool *p, void *owned)
+{
+    pool_alloc(p, 0);
+    p->blocks->owned = owned;
+}
+
 char *pool_text(struct pool *p, const char *s)
 {
     size_t n = strlen(s) + 1;
@@ -44,6 +51,7 @@ void pool_free(struct pool *p)
     while (p->blocks != NULL) {
         struct block *b = p->blocks;
         p->blocks = b->next;
+        free(b->owned);
         free(b);
     }
     free(p);

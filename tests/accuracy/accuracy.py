@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How well replays of recorded traces predict real Go: docs/accuracy.md.
 
-Every program of src/cmd is built with each Go, run untraced at 1 and 2 Ps, one round after the
-other (the truth is the median), and recorded at 1 and 2 Ps, plain and deep. Each recording is
-replayed at both settings. All runs are of a real-time class where that is allowed, so that other
+Every program of src/cmd is built with each Go, run untraced at 1 and 2 Ps (the truth is the
+median), and recorded at both between these runs, plain and deep: an hour later the machine is
+another one. Each recording is replayed at both settings. All runs are of a real-time class where that is allowed, so that other
 processes of the machine matter little.
 
 usage: accuracy.py GMPSIM FOLDER [--go GO]... [--rounds N] [--only PROGRAM]... [--write PAGE]
@@ -103,31 +103,29 @@ class Bench:
             release = self.release(go)
             side = self.sidecar(go, release)
             paths = {p: self.build(go, release, p) for p in self.programs}
-            for turn in range(self.rounds):
-                for program in self.programs:
-                    self.measure_once(release, program, paths[program])
-                    if turn == self.rounds // 2:
-                        self.record(release, program, paths[program], side)
-                with open(self.path, "w", encoding="utf-8") as f:
-                    json.dump(self.known, f)
+            for program in self.programs:
+                for procs in (1, 2):
+                    self.measure_near(release, program, paths[program], procs, side)
             self.measure_cost(release, paths)
             self.measure_crowd(release, paths)
             self.measure_quota(release, paths)
 
-    def measure_once(self, release, program, paths):
-        for procs in (1, 2):
-            have = self.known.setdefault("%s %s %d" % (release, program, procs), [])
-            if len(have) < self.rounds:
-                have.append(self.run(paths["untraced"], procs)["wall_ns"])
-
-    def record(self, release, program, paths, side):
-        """Between the runs that they are compared with: a machine is another one an hour later."""
-        for procs in (1, 2):
-            for level in LEVELS:
-                trace = self.trace(release, program, level, procs)
-                if not os.path.exists(trace):
-                    self.run(paths[level], procs, trace)
-                    shutil.copy(side, trace + ".gmpsim.json")
+    def measure_near(self, release, program, paths, procs, side):
+        """The truth, and recordings in between. Where a recording is missing, truth and the other
+        one are not of the same time: all of it is done."""
+        traces = {level: self.trace(release, program, level, procs) for level in LEVELS}
+        key = "%s %s %d" % (release, program, procs)
+        missing = [] if all(map(os.path.exists, traces.values())) else list(LEVELS)
+        have = [] if missing else self.known.get(key, [])
+        while missing or len(have) < self.rounds:
+            have.append(self.run(paths["untraced"], procs)["wall_ns"])
+            if missing:
+                level = missing.pop()
+                self.run(paths[level], procs, traces[level])
+                shutil.copy(side, traces[level] + ".gmpsim.json")
+        self.known[key] = have
+        with open(self.path, "w", encoding="utf-8") as f:
+            json.dump(self.known, f)
 
     def measure_cost(self, release, paths):
         """What the overlay costs at 2 Ps: without a trace, with a plain one, with a deep one."""

@@ -18,7 +18,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def toolchains(given):
-    found = given or [os.environ["GO"]] if given or "GO" in os.environ else []
+    """GMPSIM_GO is a recent one for this test alone."""
+    wished = [os.environ[name] for name in ("GO", "GMPSIM_GO") if name in os.environ]
+    found = given or wished[:1]
     if not found and shutil.which("go"):
         found = [shutil.which("go")]
     return found or sorted(glob.glob("/usr/lib/go-1.*/bin/go"))

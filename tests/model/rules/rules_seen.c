@@ -146,13 +146,13 @@ TEST_CASE(SeenRules, ASwitchTakesTheThreadAlong)
 /* coro.go: since 1.23 who is locked to a thread, or was made by somebody who is, may switch on that
  * thread alone, as often locked as then. */
 static struct coroutine checked;
-static bool check_locked;
+static bool seen_locked;
 static void checks_thread(struct m *mp)
 {
     (void)user(mp);
     checked.mp = checked.mp != NULL ? mp : NULL;
     mp->lockedInt = mp->lockedExt = 1;
-    coro_check_thread(&checked, mp, check_locked);
+    coro_check_thread(&checked, mp, seen_locked);
     mp->lockedInt = mp->lockedExt = 0;
     a_store(&mp->curg, (struct g *)NULL);
 }
@@ -175,7 +175,7 @@ TEST_CASE(SeenRules, ALockedGoroutineSwitchesOnItsThread)
     for (int release = 22; release <= 27; release++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             checked = rows[i].c;
-            check_locked = rows[i].locked;
+            seen_locked = rows[i].locked;
             world_ends(release, release >= 23 && rows[i].bad ? END_FINDING : END_IDLE,
                        checks_thread);
         }
