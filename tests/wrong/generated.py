@@ -19,8 +19,9 @@ each is a line of BUILD/tests/wrong/generated.tsv as soon as it is known, so tha
 at any time; of a mutant that is there twice the last line holds. Remove the file to begin anew.
 
 survivors_generated.tsv names those that no test notices, each with a reason. The exit status is 1
-if more than 3 of 100 survive that have no reason there, and if a reason there is for no mutant:
-its text has moved.
+if more than 3 of 100 survive that have no reason there.
+
+A reason that is for no mutant, because its text has moved, is an error, too.
 
     --most N     in place of 3
     -j JOBS      at once (default: as many as there are CPUs)
@@ -38,7 +39,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import generate  # noqa: E402
 
-MODEL = os.path.join(HERE, "..", "..", "model")
+TREE = os.path.join(HERE, "..", "..")
+MODEL = os.path.join(TREE, "model")
 SOURCES = ("model.c", "profile.c", "prog.c")
 BATCH = 1000
 KINDS = ("twice", "plus", "edge", "not", "drop", "release")
@@ -68,16 +70,19 @@ class Tries:
         quietly(["cmake", "--build", self.build, "--target", "wrong_runner", "--parallel",
                  str(self.jobs), "--", "--quiet"])
 
+    def command(self, count, more=()):
+        return [os.path.join(self.build, "bin", "wrong_runner"), str(count), "-j",
+                str(self.jobs), "-s", str(self.seconds)] + list(more)
+
     def run(self, count, more=()):
-        command = [os.path.join(self.build, "bin", "wrong_runner"), str(count), "-j",
-                   str(self.jobs), "-s", str(self.seconds)]
-        return subprocess.Popen(command + list(more), stdout=subprocess.PIPE, text=True,
-                                cwd=os.path.join(HERE, "..", ".."))
+        return subprocess.run(self.command(count, more), stdout=subprocess.PIPE, text=True,
+                              cwd=TREE)
 
     def batch(self, mutants):
         """Yields (mutant, how, case, ms), each as soon as it is known."""
         self.program(mutants)
-        with self.run(len(mutants)) as r:
+        with subprocess.Popen(self.command(len(mutants)), stdout=subprocess.PIPE, text=True,
+                              cwd=TREE) as r:
             for line in r.stdout:
                 number, how, case, ms = line.split("\t")
                 yield mutants[int(number) - 1], how, case, int(ms)
@@ -87,8 +92,8 @@ class Tries:
     def compile(self, source, out, more):
         quietly(["gcc", "-std=c11", "-w", "-DCORE=core_virt", '-DCORE_NAME="virt"',
                  "-DGMPSIM_CORO_ASM", "-include", os.path.join(out, "wrong.h"), "-I", out, "-I",
-                 os.path.join(out, "model"), "-I", os.path.join(HERE, "..", "..", "sim", "virt"),
-                 "-I", os.path.join(HERE, "..", ".."), os.path.join(out, "model", source)] + more)
+                 os.path.join(out, "model"), "-I", os.path.join(TREE, "sim", "virt"), "-I", TREE,
+                 os.path.join(out, "model", source)] + more)
 
     def check_texts(self):
         """All mutants at once are C."""
@@ -277,7 +282,7 @@ def main(args):
         if not chosen:
             die("no such mutant")
         tries.program(chosen[:1])
-        print(tries.run(1, ["-o", "1"]).communicate()[0], end="")
+        print(tries.run(1, ["-o", "1"]).stdout, end="")
         return 0
     if "--texts" in args:
         tries.check_texts()

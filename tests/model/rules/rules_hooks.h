@@ -31,6 +31,16 @@ static void env_ready_host(int32_t fd, uint32_t mode) { env_ready(fd, mode, 0); 
 #define env_ready(fd, mode, n) \
     (env_ready_told = (n), env_only_told ? (void)0 : env_ready_host(fd, mode))
 
+/* The last thing that orders goroutines. */
+static bool races_told;
+static uint32_t race_told_edge, race_told_goid;
+static uint64_t race_told_with;
+#undef race_on
+#undef race_tell
+#define race_on() races_told
+#define race_tell(edge, goid, with) \
+    (race_told_edge = (edge), race_told_goid = (goid), race_told_with = (with))
+
 /* Where main.main begins. */
 static int mains;
 #undef main_begins

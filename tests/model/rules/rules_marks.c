@@ -6,24 +6,24 @@
 
 static void queues_sudogs(struct m *mp)
 {
-    struct waitq q = {0};
+    struct waitq *q = host_alloc(sizeof *q, 16);
     struct sudog *s[3];
     (void)mp;
     for (int i = 0; i < 3; i++) {
         s[i] = host_alloc(sizeof *s[i], 16);
         s[i]->next = s[i]->prev = s[i]; /* from some other queue */
-        waitq_enqueue(&q, s[i]);
-        CHECK(s[i]->next == NULL && s[i]->prev == (i > 0 ? s[i - 1] : NULL) && q.last == s[i]);
+        waitq_enqueue(q, s[i]);
+        CHECK(s[i]->next == NULL && s[i]->prev == (i > 0 ? s[i - 1] : NULL) && q->last == s[i]);
     }
-    waitq_remove(&q, s[1]);
+    waitq_remove(q, s[1]);
     CHECK(s[1]->next == NULL && s[1]->prev == NULL);
     CHECK(s[0]->next == s[2] && s[2]->prev == s[0]);
-    waitq_remove(&q, s[1]); /* is off already */
-    CHECK(a_peek(&q.first) == s[0] && q.last == s[2]);
-    waitq_remove(&q, s[0]);
-    CHECK(s[0]->next == NULL && s[2]->prev == NULL && a_peek(&q.first) == s[2]);
-    waitq_remove(&q, s[2]);
-    CHECK(a_peek(&q.first) == NULL && q.last == NULL);
+    waitq_remove(q, s[1]); /* is off already */
+    CHECK(a_peek(&q->first) == s[0] && q->last == s[2]);
+    waitq_remove(q, s[0]);
+    CHECK(s[0]->next == NULL && s[2]->prev == NULL && a_peek(&q->first) == s[2]);
+    waitq_remove(q, s[2]);
+    CHECK(a_peek(&q->first) == NULL && q->last == NULL);
 }
 
 static void has_clean_sudog(struct m *mp)
@@ -159,11 +159,11 @@ TEST_CASE(SeenRules, AGoLineSwitchesWhatCameWithIt) { each_release(has_setting);
 static bool has_set_procs;
 static void sets_procs(struct m *mp)
 {
-    static const int64_t asked_procs[] = {3, 0, -1, 5}, told_procs[] = {PROCS, 3, 3, 3};
+    static const int64_t asked_procs[] = {3, 0, -1, 1, 5}, told_procs[] = {PROCS, 3, 3, 3, 1};
     struct g *gp = user(mp);
     gp->pc = 1;
     by_turns = true;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         leak_code_[0] = (struct insn){
             .op = OP_GOMAXPROCS, .a = 0, .b = NOREG, .imm = asked_procs[i]};
         CHECK_EQ(runtime_GOMAXPROCS(gp), OP_DONE);
@@ -645,6 +645,39 @@ static void delivers(struct m *mp)
 }
 
 TEST_CASE(SeenRules, WhatDoesNotFitIsCounted) { each_release(delivers); }
+
+/* Nothing comes at the end or after it, and not more than there are; of listed times each once. */
+static void allows(struct m *mp)
+{
+    static const int64_t times[] = {5, 8};
+    struct arrivals process = {.kind = ARRIVE_TIMES,
+                               .end_ns = 100,
+                               .count = 3,
+                               .times = times,
+                               .ntimes = 2,
+                               .start_ns = 20};
+    struct pollfd *fd = netpoll_open(-1);
+    struct envfd *e = &fd->env;
+    (void)mp;
+    e->process = &process;
+    e->zero = 1000;
+    CHECK_EQ(env_allow(e, 1100, 1), 0);
+    CHECK_EQ(env_allow(e, 1099, 1), 1);
+    CHECK_EQ(env_allow(e, 1000, 5), 2);
+    CHECK_EQ(env_allow(e, 1000, 5), 0);
+    CHECK_EQ(e->made, 3);
+    process.end_ns = process.count = 0; /* no limit */
+    CHECK_EQ(env_allow(e, 5000, 5), 5);
+    env_only_told = true;
+    for (e->made = 0; e->made < 4; e->made++) {
+        env_told = -1;
+        env_next(fd, 0);
+        CHECK_EQ(env_told, e->made < 2 ? 1020 + times[e->made] : -1);
+    }
+    env_only_told = false;
+}
+
+TEST_CASE(SeenRules, ArrivalsHaveLimits) { each_release(allows); }
 
 /* ---- places to wait at ---- */
 

@@ -529,7 +529,15 @@ static void has_specials(struct m *mp)
     s->args[0] = 5;
     s->args[1] = 6;
     gp->rng = 1;
+    gp->fp = 9;
+    special_goroutine(gp); /* between two it is in none */
+    CHECK(gp->fp == 0 && gp->pc == rt->prog->ncode && gp->system == SYSTEM_SPECIALS);
+    races_told = true; /* SetFinalizer comes before the finalizer */
     special_call(gp, s, FRAME_FINALIZER);
+    races_told = false;
+    CHECK_EQ(race_told_edge, RACE_ACQUIRE);
+    CHECK_EQ(race_told_goid, gp->goid);
+    CHECK_EQ(race_told_with, (uintptr_t)s);
     CHECK_EQ(gp->rng, 0x1234567);
     CHECK_EQ(gp->func, 1);
     CHECK_EQ(regs(gp)[0], 5);
@@ -603,3 +611,58 @@ static void allocates_m(struct m *mp)
 }
 
 TEST_CASE(SeenRules, AnMHasTwoGs) { each_release(allocates_m); }
+
+/* ---- each look is a new one; the timers of declared channels ---- */
+
+static void looks_anew(struct m *mp)
+{
+    semaword *addr = host_alloc(sizeof *addr, 64);
+    (void)mp;
+    rt->allgs = rt->allgs_tail = NULL;
+    (void)waits_at_sema(addr);
+    CHECK(check_waiting() == NULL);
+    CHECK(check_waiting() == NULL);
+    (void)all_g(Gwaiting); /* nowhere */
+    CHECK(check_waiting() != NULL);
+}
+
+TEST_CASE(SeenRules, WhoWasSeenWaitingIsLookedForAgain) { each_leak_world(27, looks_anew); }
+
+static void has_channel_timers(struct m *mp)
+{
+    struct g *gp = user(mp);
+    CHECK(chtimer_of(&(struct insn){.d = -1}) == NULL);
+    CHECK(chtimer_of(&(struct insn){.d = 0}) == rt->chtimers);
+    CHECK(chtimer_of(&(struct insn){.d = H_BUFFER - 1}) == rt->chtimers + H_BUFFER - 1);
+    for (int64_t ns = -1; ns <= 2; ns++) /* time goes on */
+        CHECK_EQ(chtimer_ns(gp, &(struct insn){.b = NOREG, .imm = ns}), ns > 1 ? ns : 1);
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(SeenRules, ADeclaredChannelHasATimer) { each_leak_world(27, has_channel_timers); }
+
+/* ---- who follows the quota ---- */
+
+/* Once the program has said how many Ps it wants, the goroutine that follows the quota ends. */
+static void follows_quota_no_more(struct m *mp)
+{
+    for (int custom = 0; custom <= 1; custom++) {
+        struct g *gp = user(mp);
+        a_store(&gp->m, mp);
+        a_store(&rt->worldsema, 0u);
+        a_store(&rt->gcsema, 0u);
+        sched->customGOMAXPROCS = custom;
+        rt->updateMaxProcsG.procs = PROCS;
+        CHECK_EQ(step_updateProcsStop(gp), custom ? OP_MCALL : OP_DONE);
+        CHECK_EQ(gp->nkont, custom ? 0 : 1);
+        CHECK(custom || gp->kont[0] == STEP_updateProcsIdle);
+        CHECK_EQ(a_peek(&rt->worldsema) + a_peek(&rt->gcsema), 2);
+        a_store(&mp->curg, (struct g *)NULL);
+    }
+    sched->customGOMAXPROCS = false;
+}
+
+TEST_CASE(SeenRules, WhoFollowsTheQuotaEndsWhenToldHowManyPs)
+{
+    each_leak_world(25, follows_quota_no_more);
+}
