@@ -13,7 +13,7 @@ BUILD is a configured build folder. What a mutant is: generate.py. How one is tr
 program holds up to 1,000 of them, so that the model is compiled once for each 1,000. What became of
 each is kept in BUILD/tests/wrong/generated.tsv; of a mutant that is there twice the last holds.
 
-survivors_generated.tsv names those that no test notices, each with a reason. The exit status is 1
+survivors_generated*.tsv name those that no test notices, each with a reason. The exit status is 1
 if more than 3 of 100 survive that have no reason there.
 
     --most N     in place of 3
@@ -101,14 +101,15 @@ class Tries:
 def read_survivors():
     """[(pattern of a name, reason)]; * stands for any text."""
     out = []
-    with open(os.path.join(HERE, "survivors_generated.tsv"), encoding="utf-8") as f:
-        for line in f:
-            if line.startswith("#") or not line.strip():
-                continue
-            fields = line.rstrip("\n").split("\t")
-            if len(fields) != 6:
-                die(f"survivors_generated.tsv: want 6 fields: {line!r}")
-            out.append((fields[:5], fields[5]))
+    for name in ("survivors_generated.tsv", "survivors_generated_nz.tsv"):
+        with open(os.path.join(HERE, name), encoding="utf-8") as f:
+            for line in f:
+                if line.startswith("#") or not line.strip():
+                    continue
+                fields = line.rstrip("\n").split("\t")
+                if len(fields) != 6:
+                    die(f"{name}: want 6 fields: {line!r}")
+                out.append((fields[:5], fields[5]))
     return out
 
 

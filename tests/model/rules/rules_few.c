@@ -372,3 +372,16 @@ static void counts_syscalls(struct m *mp)
 }
 
 TEST_CASE(FewRules, OnlyGsWithoutAPAreCounted) { each_leak_world(27, counts_syscalls); }
+
+/* A switch is on or off. */
+TEST_CASE(FewRules, ASwitchIsOnOrOff)
+{
+    struct profile f;
+    CHECK(profile_init(&f, 27));
+    CHECK_EQ(profile_set(&f, "wakep_locked", 0), 0);
+    CHECK_EQ(profile_set(&f, "wakep_locked", 1), 0);
+    CHECK_EQ(profile_set(&f, "wakep_locked", 2), -2);
+    CHECK_EQ(profile_set(&f, "wakep_locked", -1), -2);
+    CHECK_EQ(profile_set(&f, "sysmon", 2), -2);
+    CHECK_EQ(profile_set(&f, "wakep_unlocked", 1), -1);
+}
