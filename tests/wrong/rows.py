@@ -63,7 +63,7 @@ def cases_of_files():
 
 
 def noticed(tries, wanted):
-    """wanted: [(row, mutant, cases)]. The rows whose mutant is caught; the names that no case has."""
+    """wanted: [(row, mutant, cases)]. The rows whose mutant is caught; the names without a case."""
     mutants = sorted({m for _, m, _ in wanted}, key=lambda m: m.number)
     number = {m: i for i, m in enumerate(mutants, 1)}
     tries.program(mutants)
