@@ -18,7 +18,7 @@ program holds up to 1,000 of them, so that the model is compiled once for each 1
 each is a line of BUILD/tests/wrong/generated.tsv as soon as it is known, so that --all can be ended
 at any time; of a mutant that is there twice the last line holds. Remove the file to begin anew.
 
-survivors_generated.tsv names those that no test notices, each with a reason. The exit status is 1
+survivors_generated*.tsv name those that no test notices, each with a reason. The exit status is 1
 if more than 3 of 100 survive that have no reason there.
 
 A reason that is for no mutant, because its text has moved, is an error, too.
@@ -121,14 +121,15 @@ class Tries:
 def read_survivors():
     """[(pattern of a name, reason)]; * stands for any text."""
     out = []
-    with open(os.path.join(HERE, "survivors_generated.tsv"), encoding="utf-8") as f:
-        for line in f:
-            if line.startswith("#") or not line.strip():
-                continue
-            fields = line.rstrip("\n").split("\t")
-            if len(fields) != 6:
-                die(f"survivors_generated.tsv: want 6 fields: {line!r}")
-            out.append((fields[:5], fields[5]))
+    for name in ("survivors_generated.tsv", "survivors_generated_nz.tsv"):
+        with open(os.path.join(HERE, name), encoding="utf-8") as f:
+            for line in f:
+                if line.startswith("#") or not line.strip():
+                    continue
+                fields = line.rstrip("\n").split("\t")
+                if len(fields) != 6:
+                    die(f"{name}: want 6 fields: {line!r}")
+                out.append((fields[:5], fields[5]))
     return out
 
 

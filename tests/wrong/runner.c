@@ -14,6 +14,9 @@
  *         "unreached"  MS
  *         "differs" CASE: no case fails, but the runs of that scenario are others
  *
+ * -c FILE: only the pairs in its lines, NUMBER <tab> CASE, where CASE may be a suite or a golden
+ * program, too. Prints the pairs whose mutant is caught, and with NUMBER 0 names that no case has.
+ *
  * -o: this mutant alone, and what the case that fails says. -s: each mutant meets only as many
  * cases as together take so long, at least one. -t: only the cases and what each takes, in
  * microseconds. */
@@ -298,8 +301,83 @@ static void try_mutants(int jobs)
         ended(pids, jobs);
 }
 
+/* ---- pairs ---- */
+
+struct pair {
+    pid_t pid;
+    int mutant;
+    char name[128];
+};
+
+static bool is_called(const struct one_case *c, const char *name)
+{
+    size_t suite = strlen(c->c->suite);
+    if (strncmp(name, c->c->suite, suite) == 0 && (name[suite] == 0 || name[suite] == '.'))
+        return name[suite] == 0 || strcmp(name + suite + 1, c->c->name) == 0;
+    return strcmp(c->c->suite, "Golden") == 0 && strcmp(name, c->c->name) == 0;
+}
+
+static void pair_child(const struct pair *p)
+{
+    bool meant = false, caught = false;
+    quiet();
+    wrong_mutant = p->mutant;
+    wrong_reached = calloc((size_t)mutants + 1, 1);
+    for (int i = 0; i < nordered && !caught; i++) {
+        if (!is_called(order[i], p->name))
+            continue;
+        meant = true;
+        limit_cpu(order[i]->us * 5 + (uint64_t)budget_ms * 1000);
+        if (reaches(order[i], p->mutant))
+            run_case(order[i]);
+        caught = failed;
+    }
+    _exit(caught ? FAILS : meant ? PASSES : SKIPPED);
+}
+
+static void pair_ended(struct pair *running, int jobs)
+{
+    int status, i = 0;
+    pid_t pid = wait(&status);
+    while (i < jobs && running[i].pid != pid)
+        i++;
+    if (i == jobs)
+        return;
+    bool ended = WIFEXITED(status);
+    running[i].pid = 0;
+    if (ended && WEXITSTATUS(status) == SKIPPED)
+        printf("0\t%s\n", running[i].name);
+    else if (!ended || WEXITSTATUS(status) != PASSES)
+        printf("%d\t%s\n", running[i].mutant, running[i].name);
+}
+
+static void try_pairs(FILE *f, int jobs)
+{
+    static struct pair running[JOBS_MAX];
+    struct pair next;
+    int n = 0;
+    while (fscanf(f, "%d %127s", &next.mutant, next.name) == 2) {
+        if (n == jobs) {
+            pair_ended(running, jobs);
+            n--;
+        }
+        int i = 0;
+        while (running[i].pid != 0)
+            i++;
+        fflush(stdout);
+        running[i] = next;
+        running[i].pid = fork();
+        if (running[i].pid == 0)
+            pair_child(&next);
+        n++;
+    }
+    for (; n > 0; n--)
+        pair_ended(running, jobs);
+}
+
 int main(int argc, char **argv)
 {
+    FILE *pairs = NULL;
     int jobs = 2;
     for (int i = 2; i + 1 < argc; i += 2) {
         int value = atoi(argv[i + 1]);
@@ -313,6 +391,8 @@ int main(int argc, char **argv)
             seconds = value;
         else if (strcmp(argv[i], "-t") == 0)
             times = value;
+        else if (strcmp(argv[i], "-c") == 0)
+            pairs = fopen(argv[i + 1], "r");
     }
     mutants = argc > 1 ? atoi(argv[1]) : 0;
     for (struct harness_case *c = harness_cases; c != NULL; c = c->next)
@@ -334,6 +414,10 @@ int main(int argc, char **argv)
         return 1;
     if (times > 0)
         return 0;
+    if (pairs != NULL) {
+        try_pairs(pairs, jobs);
+        return 0;
+    }
     only = verbose;
     try_mutants(jobs);
     return 0;

@@ -48,7 +48,9 @@ static void reborn(struct m *mp)
     gp->group = 7;
     gp->param = gp;
     gp->nkont = 3;
+    mp->lockedg = gp;
     CHECK(!gdestroy(gp));
+    CHECK(mp->lockedg == NULL);
     CHECK_EQ(readgstatus(gp), Gdead);
     CHECK_EQ(gp->waitreason, waitReasonZero);
     CHECK(gp->param == NULL);
@@ -174,3 +176,15 @@ static void taken(struct m *mp)
 }
 
 TEST_CASE(CleanRules, AGThatIsTakenIsTheTakers) { each_release(taken); }
+
+/* Whoever waited at a Cond may wait anywhere next. */
+static void waits_no_more(struct m *mp)
+{
+    struct g *gp = g_of(Grunning);
+    gp->waiting = acquireSudog();
+    CHECK_EQ(step_notifyListWait(gp), OP_DONE);
+    CHECK(gp->waiting == NULL);
+    CHECK_EQ(mp_p(mp)->nsudog, 1);
+}
+
+TEST_CASE(CleanRules, WhoWaitedAtACondWaitsNoMore) { each_release(waits_no_more); }

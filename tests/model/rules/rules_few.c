@@ -372,3 +372,50 @@ static void counts_syscalls(struct m *mp)
 }
 
 TEST_CASE(FewRules, OnlyGsWithoutAPAreCounted) { each_leak_world(27, counts_syscalls); }
+
+/* Of an instruction that makes a descriptor, the arrival process is one that there is, or none. */
+TEST_CASE(FewRules, ADescriptorHasAnArrivalProcessOrNone)
+{
+    static const struct func funcs[] = {{"main", 0, 2, 2, 0, 0}};
+    static const struct arrivals two[2] = {{.kind = ARRIVE_TIMES, .mode = 1},
+                                           {.kind = ARRIVE_TIMES, .mode = 1}};
+    struct insn code[] = {{.op = OP_MAKE, .a = 0, .b = OBJ_FD, .c = NOREG},
+                          {.op = OP_RET, .a = NOREG}};
+    struct program p = {
+        .code = code, .funcs = funcs, .ncode = 2, .nfuncs = 1, .arrivals = two, .narrivals = 2};
+    char text[256];
+    for (int64_t i = -3; i <= 4; i++) {
+        code[0].imm = i;
+        bool good = program_check(&p, text, sizeof text);
+        if (good != (i >= -1 && i < 2))
+            FAIL_CASE("%d: %s", (int)i, text);
+    }
+}
+
+/* Times of arrivals do not go back, from the first on. */
+TEST_CASE(FewRules, ArrivalsAreInOrder)
+{
+    static const int64_t rows[][3] = {{0, 0, 0}, {1, 2, 2}, {-1, 0, 0}, {5, 3, 9}, {5, 9, 3}};
+    static const struct func funcs[] = {{"main", 0, 1, 1, 0, 0}};
+    static const struct insn code[] = {{.op = OP_RET, .a = NOREG}};
+    for (int i = 0; i < 5; i++) {
+        const struct arrivals a = {.kind = ARRIVE_TIMES, .mode = 1, .times = rows[i], .ntimes = 3};
+        const struct program p = {
+            .code = code, .funcs = funcs, .ncode = 1, .nfuncs = 1, .arrivals = &a, .narrivals = 1};
+        char text[256];
+        CHECK_EQ(program_check(&p, text, sizeof text), i < 2);
+    }
+}
+
+/* A switch is on or off. */
+TEST_CASE(FewRules, ASwitchIsOnOrOff)
+{
+    struct profile f;
+    CHECK(profile_init(&f, 27));
+    CHECK_EQ(profile_set(&f, "wakep_locked", 0), 0);
+    CHECK_EQ(profile_set(&f, "wakep_locked", 1), 0);
+    CHECK_EQ(profile_set(&f, "wakep_locked", 2), -2);
+    CHECK_EQ(profile_set(&f, "wakep_locked", -1), -2);
+    CHECK_EQ(profile_set(&f, "sysmon", 2), -2);
+    CHECK_EQ(profile_set(&f, "wakep_unlocked", 1), -1);
+}

@@ -117,6 +117,7 @@ static void keeps_addresses(struct m *mp)
             for (int i = 0; i < ADDRESSES; i++) {
                 struct sudog *s = acquireSudog();
                 s->val = 10 * i + k;
+                s->ticket = 1; /* of a turn before */
                 sema_queue(root, &addr[i], s, /*lifo*/ false);
             }
         struct sudog *hasty = acquireSudog();
