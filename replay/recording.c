@@ -44,10 +44,10 @@ static uint32_t chunk_new(struct recording *r, size_t size)
     return i;
 }
 
-static struct chunk *chunk_for(struct recording *r, struct rec_g *g)
+static struct chunk *chunk_for(struct recording *r, struct rec_g *g, size_t entry)
 {
     struct chunk *c = g->last != 0 ? chunk_at(r, g->last) : NULL;
-    if (c != NULL && c->size - c->used >= ENTRY_MAX)
+    if (c != NULL && (size_t)(c->size - c->used) >= entry)
         return c;
     size_t size = c != NULL ? 2 * ((size_t)c->size + HEAD) : CHUNK_FIRST;
     uint32_t i = chunk_new(r, size < CHUNK_MAX ? size : CHUNK_MAX);
@@ -64,14 +64,16 @@ static bool has_a(enum rec_what what) { return what != REC_YIELD && what != REC_
 
 void rec_put(struct recording *r, uint32_t g, enum rec_what what, uint64_t a, uint64_t b)
 {
-    struct chunk *c = chunk_for(r, &r->gs[g]);
-    uint8_t *from = bytes_of(c) + c->used, *at = from;
+    uint8_t entry[ENTRY_MAX], *at = entry;
     *at++ = (uint8_t)what;
     if (has_a(what))
         at = tape_put_number(at, a);
     if (has_b(what))
         at = tape_put_number(at, b);
-    c->used = (uint16_t)(c->used + (at - from));
+    size_t size = (size_t)(at - entry);
+    struct chunk *c = chunk_for(r, &r->gs[g], size);
+    memcpy(bytes_of(c) + c->used, entry, size);
+    c->used = (uint16_t)(c->used + size);
 }
 
 void rec_rewind(struct rec_reader *rd, const struct recording *r, uint32_t g)

@@ -4,8 +4,8 @@
 
 Every program of src/cmd is built with each Go, run untraced at 1 and 2 Ps (the truth is the
 median), and recorded at both between these runs, plain and deep: an hour later the machine is
-another one. Each recording is replayed at both settings. All runs are of a real-time class where that is allowed, so that other
-processes of the machine matter little.
+another one. Each recording is replayed at both settings. All runs are of a real-time class where
+that is allowed, so that other processes of the machine matter little.
 
 usage: accuracy.py GMPSIM FOLDER [--go GO]... [--rounds N] [--only PROGRAM]... [--write PAGE]
                    [--cells FILE]

@@ -197,6 +197,22 @@ TEST_CASE(Replay, AnEntryTakesFewBytes)
     rec_new();
 }
 
+/* There may be a million goroutines that do little: what they do lies in the first chunk. */
+TEST_CASE(Replay, AShortTapeTakesFewBytes)
+{
+    enum { COUNT = 1000 };
+    rec_new();
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t g = rec_goroutine(REC_NONE, "main.f", 0, INT64_MAX);
+        for (int k = 0; k < 4; k++)
+            rec_put(R, g, REC_CPU, 2000, 0);
+        rec_put(R, g, REC_END, 0, 0);
+    }
+    CHECK_EQ(rec_entries(R), COUNT * 5);
+    CHECK_LE(R->nbytes, COUNT * 32 + 32);
+    rec_new();
+}
+
 /* What waits for a P is compared with the program's goroutines alone: in this trace most are of the
  * collector's. */
 TEST_CASE(Replay, WaitsAreOfTheProgramsGoroutines)
