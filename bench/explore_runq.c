@@ -123,6 +123,7 @@ static void run(void *arg)
     bench_begin();
     ex_begin_start(strategy_time());
     build();
+    ex_to_first_points();
     if (ex_keep(&f) != 0)
         exit(2);
     for (uint64_t i = 0; i < spec->runs; i++) {

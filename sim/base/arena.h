@@ -19,6 +19,7 @@
 #include "sim/base/fail.h"
 
 struct stackpool;
+struct fingerprint;
 
 /* Called when the stated limit is crossed or the system has no memory. The failure is recorded
  * already. It should not return (the host leaves the world); if it does, arena_alloc gives NULL. */
@@ -97,7 +98,12 @@ struct checkpoint {
 
 int checkpoint_save(struct checkpoint *c, const struct arena *a, struct failure *f);
 void checkpoint_restore(const struct checkpoint *c, struct arena *a);
+/* ... where the data below this offset is as it was. */
+void checkpoint_restore_from(const struct checkpoint *c, struct arena *a, size_t from);
 void checkpoint_release(struct checkpoint *c);
+/* The words of the data, from this offset on, that are others than in the copy. */
+void checkpoint_mix(const struct checkpoint *c, const struct arena *a, size_t from,
+                    struct fingerprint *f);
 
 /* From now on restoring copies only pages that have ever been written to: a world that is put back
  * again and again touches the same few. Pages are write-protected until then, so whoever watches

@@ -9,6 +9,7 @@
 
 #include "sim/base/arena_int.h"
 #include "sim/base/coro.h"
+#include "sim/base/fingerprint.h"
 #include "sim/base/pages.h"
 
 #if defined(GMPSIM_ASAN)
@@ -175,13 +176,13 @@ bool checkpoint_touched(struct checkpoint *c, const void *addr)
     return !c->refused;
 }
 
-/* The data, which begins at from. */
+/* The data, which begins at from; those before at_least are as they were. */
 static void restore_data(const struct checkpoint *c, unsigned char *to, const unsigned char *from,
-                         size_t size)
+                         size_t at_least, size_t size)
 {
     size_t whole = c->pages * PAGE;
     if (c->watched != to) {
-        memcpy(to, from, size);
+        memcpy(to + at_least, from + at_least, size - at_least);
         return;
     }
     for (size_t word = 0; word * PAGES_PER_WORD < c->pages; word++)
@@ -226,6 +227,11 @@ int checkpoint_save(struct checkpoint *c, const struct arena *a, struct failure 
 
 void checkpoint_restore(const struct checkpoint *c, struct arena *a)
 {
+    checkpoint_restore_from(c, a, 0);
+}
+
+void checkpoint_restore_from(const struct checkpoint *c, struct arena *a, size_t at_least)
+{
     if (!c->size)
         throw("checkpoint: holds nothing");
     const struct head *h = (const struct head *)c->mem;
@@ -236,7 +242,7 @@ void checkpoint_restore(const struct checkpoint *c, struct arena *a)
         arena_cut_(a, h->used);
     a->used = h->used;
     fail_reset(&a->failure); /* what had failed cannot be saved */
-    restore_data(c, a->base, from, h->used);
+    restore_data(c, a->base, from, at_least, h->used);
     from += round8(h->used);
     for (uint32_t i = 0; i < h->pieces; i++) {
         struct piece piece;
@@ -244,6 +250,36 @@ void checkpoint_restore(const struct checkpoint *c, struct arena *a)
         stack_restore(piece.from, from + sizeof piece, piece.size);
         from += sizeof piece + stack_copy_size(piece.size);
     }
+}
+
+/* Of whole words from `at` on; beyond the copy there are zeros. */
+static void mix_words(const unsigned char *now, const unsigned char *then, size_t at, size_t end,
+                      size_t kept, struct fingerprint *f)
+{
+    for (; at + 8 <= end; at += 8) {
+        uint64_t is, was = 0;
+        memcpy(&is, now + at, 8);
+        if (at + 8 <= kept)
+            memcpy(&was, then + at, 8);
+        if (is != was)
+            fp_mix2(f, at, is);
+    }
+}
+
+void checkpoint_mix(const struct checkpoint *c, const struct arena *a, size_t from,
+                    struct fingerprint *f)
+{
+    size_t kept = ((const struct head *)c->mem)->used, whole = c->pages * PAGE;
+    const unsigned char *then = c->mem + round8(sizeof(struct head));
+
+    fp_mix(f, a->used);
+    from = round8(from);
+    if (c->watched != a->base)
+        whole = from;
+    for (size_t at = from; at < whole; at = (at / PAGE + 1) * PAGE)
+        if (c->touched[at / PAGE / PAGES_PER_WORD] >> at / PAGE % PAGES_PER_WORD & 1)
+            mix_words(a->base, then, at, (at / PAGE + 1) * PAGE, kept, f);
+    mix_words(a->base, then, whole > from ? whole : from, round8(a->used), kept, f);
 }
 
 void checkpoint_release(struct checkpoint *c)

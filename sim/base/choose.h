@@ -100,7 +100,8 @@ struct strategy {
      * same, and after begin it may be told that the first of them will not be asked for again. */
     void (*skip)(struct strategy *s, size_t answers);
     size_t same;
-    bool spent; /* no bound is left for another answer than 0 to who goes on */
+    uint32_t used; /* of its bound, in this run */
+    bool spent;    /* no bound is left for another answer than 0 to who goes on */
 };
 
 /* One logged answer: kind << 60 | n << 32 | pick. One word, because one is written per point. */
@@ -134,7 +135,7 @@ struct strategy *strategy_time(void);
  * memory that is always as strange as allowed hides what happens when only one access is. */
 struct strategy_random {
     struct strategy s;
-    uint64_t seed, runs_max, run;
+    uint64_t stream, runs_max, run; /* stream: of the seed */
     uint32_t fresh_permille;
     struct evenly evenly;
 };

@@ -27,6 +27,7 @@ static uint32_t frame_cost(const struct strategy_dfs *d, const struct dfs_frame 
 static void use(struct strategy_dfs *d, uint32_t used)
 {
     d->used = (uint16_t)used;
+    d->s.used = used;
     d->s.spent = d->preemptions_max != DFS_UNBOUNDED && used >= d->preemptions_max;
 }
 
@@ -37,6 +38,7 @@ static bool dfs_begin(struct strategy *s)
     if (d->exhausted || d->diverged || (d->runs_max != 0 && d->runs == d->runs_max))
         return false;
     d->depth = 0;
+    s->enough = false;
     use(d, 0);
     d->runs++;
     return true;
@@ -97,7 +99,7 @@ static void dfs_end(struct strategy *s, bool complete)
 {
     struct strategy_dfs *d = (struct strategy_dfs *)s;
 
-    if (!complete)
+    if (!complete && !s->enough)
         d->pruned = true;
     if (d->depth < d->count) /* the run asked less than its prefix: it did not repeat itself */
         d->diverged = true;

@@ -71,9 +71,7 @@ static bool random_begin(struct strategy *s)
 
     if (r->run == r->runs_max)
         return false;
-    uint64_t x = r->seed;
-    x = rng_splitmix(&x) ^ RNG_CHOOSE;
-    x = rng_splitmix(&x) ^ r->run++;
+    uint64_t x = r->stream ^ r->run++;
     r->evenly.state = rng_splitmix(&x);
     return true;
 }
@@ -108,6 +106,8 @@ static uint32_t random_pick(struct strategy *s, const struct choice *c)
 
 void strategy_random_init(struct strategy_random *r, uint64_t seed, uint64_t runs_max)
 {
+    uint64_t x = seed;
+    x = rng_splitmix(&x) ^ RNG_CHOOSE;
     *r = (struct strategy_random){
         .s = {.name = "random",
               .wants_time = false,
@@ -115,7 +115,7 @@ void strategy_random_init(struct strategy_random *r, uint64_t seed, uint64_t run
               .begin = random_begin,
               .pick = random_pick,
               .end = nothing_end},
-        .seed = seed,
+        .stream = rng_splitmix(&x),
         .runs_max = runs_max,
         .fresh_permille = FRESH_PERMILLE,
     };

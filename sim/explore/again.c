@@ -42,6 +42,7 @@ struct kept {
 static struct kept kept[COPIES];
 static struct kept *copies[COPIES]; /* 0: the common beginning; the others in the order of a run */
 static uint32_t copy_count;         /* 0: there is none */
+static size_t copy_due;             /* so many answers, at which there is a new one */
 
 bool ex_begin_start(struct strategy *s)
 {
@@ -73,6 +74,19 @@ bool ex_run_start(void)
 {
     ex_run();
     return ex.paused;
+}
+
+void ex_to_first_points(void)
+{
+    ex.to_first = true;
+    for (int i = 0; i < ex.thread_count; i++) {
+        struct ex_thread *t = ex.cur = &ex.threads[i];
+        ex_hot.salt = &t->salt;
+        ex_hot.now = t->now;
+        coro_switch(&ex.main, &t->coro);
+    }
+    ex.to_first = false;
+    ex.at_first = true;
 }
 
 static void outside_save(unsigned char *to)
@@ -138,17 +152,34 @@ bool ex_start_touched_(const void *addr)
     return false;
 }
 
+/* A few are copied without a call. */
+static void able_put_back(const struct kept *k)
+{
+    enum { FEW = 8 };
+    uint32_t n = 2 * ex.able_count;
+
+    memcpy(ex.able, k->able, FEW * sizeof *ex.able);
+    memcpy(ex.able_id, k->able_id, FEW);
+    if (n > FEW) {
+        memcpy(ex.able, k->able, n * sizeof *ex.able);
+        memcpy(ex.able_id, k->able_id, n);
+    }
+}
+
 static void put_back(const struct kept *k)
 {
+    bool same_stacks = ex.thread_count == k->thread_count; /* none came, and none ever goes */
+
     ex_end_threads_(k->thread_count);
-    checkpoint_restore(&k->copy, &ex.arena);
+    checkpoint_restore_from(&k->copy, &ex.arena, same_stacks ? ex.arena_mark : 0);
     ex_hot = k->hot;
     memcpy(&ex, k->world, sizeof k->world);
-    memcpy(ex.able, k->able, 2 * (size_t)ex.able_count * sizeof *ex.able);
-    memcpy(ex.able_id, k->able_id, 2 * (size_t)ex.able_count);
+    able_put_back(k);
     memcpy(ex.threads, k->threads, (size_t)k->thread_count * sizeof *ex.threads);
-    memcpy(ex.timers, k->timers, k->timer_count * sizeof *ex.timers);
-    memcpy(ex.ready, k->ready, k->ready_count * sizeof *ex.ready);
+    if (k->timer_count > 0)
+        memcpy(ex.timers, k->timers, k->timer_count * sizeof *ex.timers);
+    if (k->ready_count > 0)
+        memcpy(ex.ready, k->ready, k->ready_count * sizeof *ex.ready);
     ex.at_start = k->at_start;
     outside_put_back(k->outside);
 }
@@ -168,9 +199,12 @@ static void next_copy(size_t after, size_t same)
 {
     const size_t room = (size_t)(COPIES - 2) * SPACING;
 
-    ex.copy_at = after + SPACING;
-    if (ex.copy_at + room < same)
-        ex.copy_at = same - room;
+    copy_due = after + SPACING;
+    if (copy_due + room < same)
+        copy_due = same - room;
+    ex.copy_at = copy_due;
+    if (ex.o.states_max != 0 && ex.copy_at > same) /* every new one is looked at */
+        ex.copy_at = after > same ? after + 1 : same + 1;
 }
 
 /* The earliest on the way makes room for a new one. */
@@ -184,10 +218,8 @@ static void make_room(void)
     copies[--copy_count] = gone;
 }
 
-void ex_copy_(void)
+static void copy(size_t at)
 {
-    size_t at = ex.ch.count;
-
     make_room();
     struct kept *k = copies[copy_count];
     if (ex.arena.used > SMALL || save(k, NULL) != 0 || !mm_save(&k->memory)) {
@@ -197,6 +229,23 @@ void ex_copy_(void)
     k->answers = at;
     copy_count++;
     next_copy(at, ex.ch.strategy->same);
+}
+
+bool ex_copy_(void)
+{
+    size_t at = ex.ch.count;
+
+    ex.copy_at = at + 1;
+    if (ex.o.states_max != 0 && at > ex.ch.strategy->same && ex_seen_(at))
+        return false;
+    if (at >= copy_due)
+        copy(at);
+    return true;
+}
+
+void ex_kept_mix_(struct fingerprint *f)
+{
+    checkpoint_mix(&kept[0].copy, &ex.arena, ex.arena_mark, f);
 }
 
 /* Begins at the last copy that lies on the way. */
@@ -225,6 +274,8 @@ bool ex_again(struct strategy *s)
 {
     size_t same = copies_on_the_way(s) ? s->same : 0;
 
+    if (ex.o.states_max != 0 && s->skip != NULL)
+        ex_seen_done_(same);
     while (copy_count > 1 && copies[copy_count - 1]->answers > same)
         copy_count--;
     ex.on_branch = false;

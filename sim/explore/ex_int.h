@@ -104,11 +104,14 @@ struct ex {
     bool plain;                 /* what ex_hot.plain is but for a signal */
     bool does;                  /* the strategy is told what each operation is about */
     bool starting, paused;      /* in the common beginning; at its end */
+    bool to_first;              /* ... and threads stop at their first point */
+    bool at_first;              /* they stand there */
     struct ex_thread *at_start; /* who had come to the end of the common beginning */
     struct choice of_able;      /* the question when it is quiet */
     size_t answers_soft;        /* more answers than this: cut at the next point */
     size_t copy_at;             /* at a point with so many answers the world is copied */
     bool copying;               /* it stands still for that */
+    bool known;                 /* the run ended in a state that another was in */
     bool on_branch;             /* it was put back to such a point */
     struct ex_event *trace;
     size_t trace_count, trace_max;
@@ -215,8 +218,19 @@ void ex_switch_out_(struct ex_thread *me);
 bool ex_take_over_(struct strategy *s);
 /* The stacks of threads from this one on are free. */
 void ex_end_threads_(int from);
-/* The world stands still at a point: a copy of it, where a later run may leave the path. */
-void ex_copy_(void);
+/* The world stands still at a point: a copy of it, where a later run may leave the path. False: it
+ * is known what comes from here on. */
+bool ex_copy_(void);
+/* Of seen.c: is this state known, after so many answers? If not, it is from now on. Those after
+ * more answers than `same` are done. A run came to its end. */
+bool ex_seen_init_(size_t states, struct failure *f);
+void ex_seen_free_(void);
+bool ex_seen_(size_t answers);
+void ex_seen_done_(size_t same);
+void ex_seen_one_more_(void);
+void ex_seen_totals_(struct ex_totals *t);
+/* What is another in the world's memory than at the common beginning. */
+void ex_kept_mix_(struct fingerprint *f);
 static inline void ex_does_other_(void)
 {
     if (__builtin_expect(ex.does, 0))

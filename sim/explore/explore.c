@@ -427,12 +427,25 @@ uint32_t ex_choose_(const struct choice *c)
 /* The next thread when none runs, or it has ended: mostly there are only threads to choose from. */
 static struct ex_thread *next_of_rest(void)
 {
-    struct choice c = {.kind = CHOICE_THREAD, .option = ex.able_id, .step = ex.steps};
+    const uint32_t n = ex.able_count;
+    const bool usual = ex.due == NEVER && mm.pending == 0;
 
-    if (ex.always_slow || ex.due != NEVER || mm.pending != 0 || ex.able_count == 0)
+    if (n == 0 && usual && ex.o.check == NULL) {
+        idle();
+        return NULL;
+    }
+    if (n == 0 || !usual || ex.always_slow)
         return next_thread(NULL);
-    c.n = c.threads = ex.able_count;
-    return ex.able[c.n > 1 ? choose(&ex.ch, &c) : 0];
+    if (n == 1)
+        return ex.able[0];
+    if (ex.evenly != NULL) {
+        uint32_t pick = evenly_below(evenly_next(ex.evenly), n);
+        ex.ch.log[ex.ch.count++].word = ex.of_able_0.word + pick;
+        return ex.able[pick];
+    }
+    struct choice c = {
+        .kind = CHOICE_THREAD, .n = n, .threads = n, .option = ex.able_id, .step = ex.steps};
+    return ex.able[choose(&ex.ch, &c)];
 }
 
 static struct ex_thread *next_of_able(struct ex_thread *me)
@@ -493,6 +506,14 @@ static __attribute__((noinline)) void stand_still(struct ex_thread *me)
     coro_switch(&me->coro, &ex.main);
 }
 
+/* See ex_to_first_points. It goes on when it is chosen to perform what it stands before. */
+static __attribute__((noinline)) void stop_at_first(struct ex_thread *me)
+{
+    me->flags &= (uint8_t)~EX_CHOSEN;
+    ex_switch_out_(me);
+    ex.steps++;
+}
+
 /* By turns a point is none, but for who yields to a thread that it waits for. */
 static inline bool is_no_point(const struct ex_thread *me)
 {
@@ -514,12 +535,28 @@ static void yield_to_others(struct ex_thread *me)
 
 void ex_switch_(struct ex_thread *me, struct ex_thread *t) { switch_to(me, t); }
 
+/* Nothing can happen but that me goes on, and nobody wants to know. */
+static inline bool is_alone(const struct ex_thread *me)
+{
+    return ex.quiet && ex.able_count == 1 && me->flags == 0 && !ex.stop &&
+           ex.ch.count < ex.copy_at && ex.steps < ex.o.steps_max && mm.limit == NULL;
+}
+
 static __attribute__((noinline)) void point_slow(struct ex_thread *me)
 {
     const char *limit;
 
     if (me == NULL)
         return; /* somebody looks at a world that has ended */
+    if (__builtin_expect(ex.to_first, 0)) {
+        stop_at_first(me);
+        return;
+    }
+    if (is_alone(me)) {
+        ex.steps++;
+        stay();
+        return;
+    }
     if (ex.at != NULL)
         ex_unsettle_();
     if (ex.stop)
@@ -704,6 +741,7 @@ bool ex_take_over_(struct strategy *s)
     ex_hot.race = ex.o.races && !ex.starting;
     ex_races_begin_();
     ex.copy_at = SIZE_MAX;
+    ex.known = false;
     ex.ch.count = 0;
     ex.trace_count = 0;
     fail_reset(&refused);
@@ -741,7 +779,19 @@ static void go_on(struct ex_thread *t)
     ex_hot.salt = &t->salt;
     ex_hot.now = t->now;
     stay();
+    if (ex.at_first)
+        settle(t);
     coro_switch(&ex.main, &t->coro);
+}
+
+/* All that may come from here on has been in other runs. */
+static void come_to_known(void)
+{
+    ex.cur->now = ex_hot.now;
+    ex.cur = NULL;
+    ex.known = ex.ch.strategy->enough = true;
+    ex.why = END_LIMIT;
+    ex.text = "nothing new";
 }
 
 /* On the threads, until the run is over or stands still. */
@@ -753,7 +803,10 @@ static void go_on_or_copy(struct ex_thread *first)
         go_on(first != NULL ? first : next_of_rest());
     while (ex.copying) {
         ex.copying = false;
-        ex_copy_();
+        if (!ex_copy_()) {
+            come_to_known();
+            return;
+        }
         coro_switch(&ex.main, &ex.cur->coro);
     }
 }
@@ -792,6 +845,10 @@ enum world_end ex_run(void)
 void ex_end(void)
 {
     ex.ch.strategy->halted = ex.why != END_DONE && ex.why != END_IDLE;
+    ex.totals.known += ex.known;
+    ex.totals.forgotten += mm.stats.forgotten;
+    if (!ex.known && ex.ch.strategy->skip != NULL)
+        ex_seen_one_more_();
     ex.ch.strategy->end(ex.ch.strategy, ex.why != END_LIMIT);
 }
 
@@ -834,4 +891,8 @@ const char *ex_waits(int tid)
     return tid >= 0 && tid < ex.thread_count ? names[ex.threads[tid].wait] : NULL;
 }
 
-void ex_totals(struct ex_totals *t) { *t = ex.totals; }
+void ex_totals(struct ex_totals *t)
+{
+    *t = ex.totals;
+    ex_seen_totals_(t);
+}

@@ -89,6 +89,10 @@ struct ex_opts {
     const struct ex_outside *outside;
     uint32_t outside_count;
     bool branches;
+    /* With branches: so many states are remembered, and a depth-first run ends where it comes to
+     * one from which all has been tried (END_LIMIT, ex_totals.known). 0, and under sanitizers:
+     * none. */
+    size_t states_max;
 };
 
 bool ex_init(struct failure *f, const struct ex_opts *o);
@@ -125,6 +129,10 @@ void ex_end(void);
  * somebody is told of operations, turns, records, races or invariants there are no such copies. */
 bool ex_begin_start(struct strategy *s);
 bool ex_run_start(void);
+/* May be called before ex_keep: each thread of ex_start comes to its first point, where else each
+ * run would have to bring it. Until there threads only compute: they do not ask, wait, end, start
+ * others or read what those may write. */
+void ex_to_first_points(void);
 /* 0, or a negative fail code: this build cannot copy coroutines. */
 int ex_keep(struct failure *f);
 /* The world as it was kept, with new answers. False: the strategy has nothing left to try. */
@@ -162,6 +170,10 @@ void ex_fail(const char *text);
 
 struct ex_totals {
     uint64_t runs, steps, answers, cut;
+    uint64_t forgotten; /* of mm_stats, in all runs */
+    uint64_t known;     /* runs that ended in a state from which all had been tried */
+    uint64_t schedules; /* that the runs stand for; only with ex_opts.states_max */
+    uint64_t states;
 };
 void ex_totals(struct ex_totals *t);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/base/choose.h"
+#include "sim/base/fingerprint.h"
 
 struct mm mm;
 
@@ -153,6 +154,26 @@ void mm_put_back(struct mm_copy *c)
     tso_empty(mm.pending);
     mm = c->mm;
     copy_model(c, /*back*/ true);
+}
+
+static void tso_mix(struct fingerprint *f)
+{
+    for (uint64_t rest = mm.pending; rest != 0; rest &= rest - 1) {
+        const struct tso_buffer *b = &tso[__builtin_ctzll(rest)];
+        fp_mix2(f, (uint64_t)__builtin_ctzll(rest), b->tail - b->head);
+        for (uint32_t i = b->head; i != b->tail; i++) {
+            const struct tso_entry *e = &b->e[i % MM_TSO_DEPTH];
+            fp_mix2(f, (uint64_t)(uintptr_t)e->addr, e->value);
+        }
+    }
+}
+
+void mm_mix(struct fingerprint *f, uint64_t threads)
+{
+    if (mm.kind == MM_TSO)
+        tso_mix(f);
+    else if (mm.kind != MM_SC)
+        weak_mix(f, threads);
 }
 
 void mm_init_value(void *addr, unsigned size, uint64_t value)

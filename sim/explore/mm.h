@@ -50,6 +50,7 @@ enum {
 };
 
 struct chooser;
+struct fingerprint;
 
 struct mm_stats {
     uint64_t stale_loads, moved_stores;
@@ -102,6 +103,9 @@ struct mm_copy {
 };
 bool mm_save(struct mm_copy *c);
 void mm_put_back(struct mm_copy *c);
+/* All that decides what these threads may see and do from now on; not by which steps it came to be
+ * so. */
+void mm_mix(struct fingerprint *f, uint64_t threads);
 
 const char *mm_kind_name(enum mm_kind k);
 
@@ -172,6 +176,7 @@ bool tso_own(int tid, const void *addr, uint64_t *value);
 
 void weak_reset(void);
 void weak_copy(struct mm_copy *c, bool back);
+void weak_mix(struct fingerprint *f, uint64_t threads);
 void weak_init_value(void *addr, unsigned size, uint64_t value);
 uint64_t weak_load(int tid, void *addr, unsigned size, unsigned bits);
 void weak_store(int tid, void *addr, unsigned size, unsigned bits, uint64_t value);

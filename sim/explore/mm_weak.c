@@ -23,73 +23,30 @@
 #include <sys/mman.h>
 
 #include "sim/base/choose.h"
-#include "sim/explore/mm.h"
+#include "sim/explore/mm_weak.h"
 
 enum { POWER_MSGS_MAX = 1 << 14, HASH_SIZE = 2 * MM_LOCS_MAX };
 #define STAMP_STEP \
     (UINT64_C(1) << 32) /* between two appended messages: room for 32 nested inserts */
 
-struct msg {
-    uint64_t stamp, value;
-    uint64_t sealed;       /* arm64: nothing of this location may come between stamp and sealed */
-    uint32_t prev, next;   /* of the location */
-    uint32_t older, newer; /* of the timeline; initial values are not on it */
-    uint32_t view_len;     /* ppc64: locations in its view */
-    bool locked;           /* the next message is the write of a read-modify-write that read this */
-};
-
-struct loc {
-    void *addr;
-    uint32_t first, last, count;
-    unsigned size;
-};
-
-struct arm_thread {
-    uint64_t r_old, w_old; /* latest seen, latest written */
-    uint64_t r_new, w_new; /* later reads, writes come after this */
-    uint64_t rel;          /* latest store-release: load-acquires come after it */
-    uint64_t cap;          /* control dependencies: stores come after it */
-};
-
-struct arm_loc { /* of one thread at one location */
-    uint64_t coh;
-    uint64_t fwd, fwd_view; /* own latest store, and the view that a load forwarded from it has */
-};
-
-struct map {
-    uint64_t at[MM_POWER_LOCS_MAX];
-};
-
-struct power_thread {
-    struct map floor;   /* V: loads see nothing older */
-    struct map bound;   /* P: stores carry it and come after it; floor <= bound */
-    struct map seen;    /* C: own coherence */
-    uint64_t bound_max; /* the latest stamp of bound */
-};
-
-static struct weak {
-    uint32_t generation, locs, msgs, free_msg, oldest, newest, threads;
-    uint64_t last_stamp;
-} w;
+struct weak weak;
+struct loc weak_locs[MM_LOCS_MAX];
+struct msg weak_msgs[MM_MSGS_MAX];
+struct arm_thread weak_arm[MM_THREADS_MAX];
+struct arm_loc weak_arm_loc[MM_LOCS_MAX][MM_THREADS_MAX];
+struct power_thread weak_power[MM_THREADS_MAX];
+struct map weak_sync_map;
+struct map *weak_views; /* POWER_MSGS_MAX of them */
 static struct {
     const void *addr;
     uint32_t generation, loc;
 } hash[HASH_SIZE];
-static struct loc locs[MM_LOCS_MAX];
-static struct msg msgs[MM_MSGS_MAX]; /* 0 is no message */
-static struct arm_thread arm[MM_THREADS_MAX];
-static struct arm_loc arm_loc[MM_LOCS_MAX][MM_THREADS_MAX];
-static struct power_thread power[MM_THREADS_MAX];
-static struct map sync_map;
-static struct map *views; /* POWER_MSGS_MAX of them, mapped at first use */
 
 static inline void raise_to(uint64_t *v, uint64_t x)
 {
     if (*v < x)
         *v = x;
 }
-
-static inline uint64_t max2(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* Cuts the run: what the model answers from here on does not matter, but must be safe. */
 static void over(const char *limit)
@@ -100,19 +57,19 @@ static void over(const char *limit)
 
 void weak_reset(void)
 {
-    uint32_t generation = w.generation + 1;
+    uint32_t generation = weak.generation + 1;
 
     if (generation == 0) {
         memset(hash, 0, sizeof(hash));
         generation = 1;
     }
-    w = (struct weak){.generation = generation, .msgs = 1};
-    memset(arm, 0, sizeof(arm));
-    if (mm.kind == MM_POWER && views == NULL) {
-        void *p = mmap(NULL, POWER_MSGS_MAX * sizeof(*views), PROT_READ | PROT_WRITE,
+    weak = (struct weak){.generation = generation, .msgs = 1};
+    memset(weak_arm, 0, sizeof(weak_arm));
+    if (mm.kind == MM_POWER && weak_views == NULL) {
+        void *p = mmap(NULL, POWER_MSGS_MAX * sizeof(*weak_views), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         assert(p != MAP_FAILED);
-        views = p;
+        weak_views = p;
     }
 }
 
@@ -120,57 +77,57 @@ void weak_reset(void)
 
 static uint32_t msg_new(void)
 {
-    uint32_t m = w.free_msg;
+    uint32_t m = weak.free_msg;
 
     if (m != 0) {
-        w.free_msg = msgs[m].next;
-    } else if (w.msgs < (mm.kind == MM_POWER ? POWER_MSGS_MAX : MM_MSGS_MAX)) {
-        m = w.msgs++;
+        weak.free_msg = weak_msgs[m].next;
+    } else if (weak.msgs < (mm.kind == MM_POWER ? POWER_MSGS_MAX : MM_MSGS_MAX)) {
+        m = weak.msgs++;
     } else {
         over("messages of the memory model");
         return 1;
     }
-    msgs[m] = (struct msg){0};
+    weak_msgs[m] = (struct msg){0};
     return m;
 }
 
 static void timeline_unlink(uint32_t m)
 {
-    uint32_t older = msgs[m].older, newer = msgs[m].newer;
+    uint32_t older = weak_msgs[m].older, newer = weak_msgs[m].newer;
 
     if (older != 0)
-        msgs[older].newer = newer;
-    else if (w.oldest == m)
-        w.oldest = newer;
+        weak_msgs[older].newer = newer;
+    else if (weak.oldest == m)
+        weak.oldest = newer;
     if (newer != 0)
-        msgs[newer].older = older;
-    else if (w.newest == m)
-        w.newest = older;
+        weak_msgs[newer].older = older;
+    else if (weak.newest == m)
+        weak.newest = older;
 }
 
 static void msg_free(uint32_t m)
 {
     timeline_unlink(m);
-    msgs[m].next = w.free_msg;
-    w.free_msg = m;
+    weak_msgs[m].next = weak.free_msg;
+    weak.free_msg = m;
 }
 
 static void power_zero_loc(uint32_t l)
 {
-    for (uint32_t t = 0; t < w.threads; t++)
-        power[t].floor.at[l] = power[t].bound.at[l] = power[t].seen.at[l] = 0;
-    sync_map.at[l] = 0;
+    for (uint32_t t = 0; t < weak.threads; t++)
+        weak_power[t].floor.at[l] = weak_power[t].bound.at[l] = weak_power[t].seen.at[l] = 0;
+    weak_sync_map.at[l] = 0;
 }
 
 /* The location starts with one message that everybody sees. */
 static void loc_start(uint32_t l, uint64_t value)
 {
-    struct loc *o = &locs[l];
+    struct loc *o = &weak_locs[l];
 
     o->first = o->last = msg_new();
     o->count = 1;
-    msgs[o->first].value = value;
-    memset(arm_loc[l], 0, sizeof(arm_loc[l]));
+    weak_msgs[o->first].value = value;
+    memset(weak_arm_loc[l], 0, sizeof(weak_arm_loc[l]));
     if (mm.kind == MM_POWER)
         power_zero_loc(l);
 }
@@ -187,22 +144,22 @@ static uint32_t loc_find(void *addr, unsigned size, bool *made)
     *made = false;
     for (;; at++) {
         at %= HASH_SIZE;
-        if (hash[at].generation != w.generation)
+        if (hash[at].generation != weak.generation)
             break;
         if (hash[at].addr == addr)
             return hash[at].loc;
     }
     *made = true;
-    if (w.locs == (mm.kind == MM_POWER ? MM_POWER_LOCS_MAX : MM_LOCS_MAX)) {
+    if (weak.locs == (mm.kind == MM_POWER ? MM_POWER_LOCS_MAX : MM_LOCS_MAX)) {
         over("locations of the memory model");
         *made = false;
         return 0;
     }
     hash[at].addr = addr;
-    hash[at].generation = w.generation;
-    hash[at].loc = w.locs;
-    locs[w.locs] = (struct loc){.addr = addr, .size = size};
-    return w.locs++;
+    hash[at].generation = weak.generation;
+    hash[at].loc = weak.locs;
+    weak_locs[weak.locs] = (struct loc){.addr = addr, .size = size};
+    return weak.locs++;
 }
 
 static uint32_t loc_of(void *addr, unsigned size)
@@ -221,25 +178,25 @@ void weak_init_value(void *addr, unsigned size, uint64_t value)
     uint32_t l = loc_find(addr, size, &made);
 
     if (!made)
-        for (uint32_t m = locs[l].first; m != 0;) {
-            uint32_t next = msgs[m].next;
+        for (uint32_t m = weak_locs[l].first; m != 0;) {
+            uint32_t next = weak_msgs[m].next;
             msg_free(m);
             m = next;
         }
     loc_start(l, mm_raw_get(addr, size));
-    assert(mm.limit != NULL || msgs[locs[l].first].value == value);
+    assert(mm.limit != NULL || weak_msgs[weak_locs[l].first].value == value);
 }
 
 /* A thread that appears late starts with nothing seen. */
 static void thread_seen(int tid)
 {
-    while (w.threads <= (uint32_t)tid) {
-        struct power_thread *t = &power[w.threads++];
+    while (weak.threads <= (uint32_t)tid) {
+        struct power_thread *t = &weak_power[weak.threads++];
         if (mm.kind != MM_POWER)
             continue;
-        memset(t->floor.at, 0, w.locs * sizeof(uint64_t));
-        memset(t->bound.at, 0, w.locs * sizeof(uint64_t));
-        memset(t->seen.at, 0, w.locs * sizeof(uint64_t));
+        memset(t->floor.at, 0, weak.locs * sizeof(uint64_t));
+        memset(t->bound.at, 0, weak.locs * sizeof(uint64_t));
+        memset(t->seen.at, 0, weak.locs * sizeof(uint64_t));
         t->bound_max = 0;
     }
 }
@@ -263,24 +220,24 @@ struct slot {
  * (0: behind whichever is there). */
 static bool slot_at(uint32_t l, uint32_t b, uint64_t floor, uint32_t after, struct slot *out)
 {
-    uint32_t p = locs[l].last;
+    uint32_t p = weak_locs[l].last;
     uint64_t lower = floor;
 
-    while (p != 0 && msgs[p].stamp >= msgs[b].stamp)
-        p = msgs[p].prev;
-    if (p == 0 || msgs[p].locked || (after != 0 && p != after))
+    while (p != 0 && weak_msgs[p].stamp >= weak_msgs[b].stamp)
+        p = weak_msgs[p].prev;
+    if (p == 0 || weak_msgs[p].locked || (after != 0 && p != after))
         return false;
-    if (msgs[b].older != 0)
-        raise_to(&lower, msgs[msgs[b].older].stamp);
-    raise_to(&lower, msgs[p].sealed);
-    raise_to(&lower, msgs[p].stamp);
-    if (msgs[b].stamp <= lower)
+    if (weak_msgs[b].older != 0)
+        raise_to(&lower, weak_msgs[weak_msgs[b].older].stamp);
+    raise_to(&lower, weak_msgs[p].sealed);
+    raise_to(&lower, weak_msgs[p].stamp);
+    if (weak_msgs[b].stamp <= lower)
         return false;
-    if (msgs[b].stamp - lower < 2) {
+    if (weak_msgs[b].stamp - lower < 2) {
         mm.stats.forgotten++;
         return false;
     }
-    *out = (struct slot){lower + (msgs[b].stamp - lower) / 2, b};
+    *out = (struct slot){lower + (weak_msgs[b].stamp - lower) / 2, b};
     return true;
 }
 
@@ -288,9 +245,9 @@ static uint32_t slots_find(uint32_t l, uint64_t floor, uint32_t after, struct sl
 {
     uint32_t n = 0;
 
-    if (after == 0 || after == locs[l].last)
-        out[n++] = (struct slot){w.last_stamp + STAMP_STEP, 0};
-    for (uint32_t b = w.newest; b != 0 && msgs[b].stamp > floor; b = msgs[b].older) {
+    if (after == 0 || after == weak_locs[l].last)
+        out[n++] = (struct slot){weak.last_stamp + STAMP_STEP, 0};
+    for (uint32_t b = weak.newest; b != 0 && weak_msgs[b].stamp > floor; b = weak_msgs[b].older) {
         if (n == MM_SLOTS_MAX) {
             mm.stats.forgotten++;
             break;
@@ -302,40 +259,40 @@ static uint32_t slots_find(uint32_t l, uint64_t floor, uint32_t after, struct sl
 
 static void link_timeline(uint32_t m, uint32_t before)
 {
-    uint32_t older = before != 0 ? msgs[before].older : w.newest;
+    uint32_t older = before != 0 ? weak_msgs[before].older : weak.newest;
 
-    msgs[m].older = older;
-    msgs[m].newer = before;
+    weak_msgs[m].older = older;
+    weak_msgs[m].newer = before;
     if (older != 0)
-        msgs[older].newer = m;
+        weak_msgs[older].newer = m;
     else
-        w.oldest = m;
+        weak.oldest = m;
     if (before != 0)
-        msgs[before].older = m;
+        weak_msgs[before].older = m;
     else
-        w.newest = m;
+        weak.newest = m;
 }
 
 static void link_loc(uint32_t m, uint32_t l)
 {
-    struct loc *o = &locs[l];
+    struct loc *o = &weak_locs[l];
     uint32_t next = 0, prev = o->last;
 
-    while (msgs[prev].stamp > msgs[m].stamp) {
+    while (weak_msgs[prev].stamp > weak_msgs[m].stamp) {
         next = prev;
-        prev = msgs[prev].prev;
+        prev = weak_msgs[prev].prev;
     }
-    msgs[m].prev = prev;
-    msgs[m].next = next;
-    msgs[prev].next = m;
+    weak_msgs[m].prev = prev;
+    weak_msgs[m].next = next;
+    weak_msgs[prev].next = m;
     if (next != 0)
-        msgs[next].prev = m;
+        weak_msgs[next].prev = m;
     else
         o->last = m;
     if (++o->count > MM_HISTORY_MAX) {
         uint32_t gone = o->first;
-        o->first = msgs[gone].next;
-        msgs[o->first].prev = 0;
+        o->first = weak_msgs[gone].next;
+        weak_msgs[o->first].prev = 0;
         o->count--;
         msg_free(gone);
         mm.stats.forgotten++;
@@ -349,16 +306,16 @@ static uint32_t put(uint32_t l, struct slot s, uint64_t value)
 
     if (mm.limit != NULL)
         return 1;
-    msgs[m].stamp = s.stamp;
-    msgs[m].value = value;
+    weak_msgs[m].stamp = s.stamp;
+    weak_msgs[m].value = value;
     link_timeline(m, s.before);
     link_loc(m, l);
     if (s.before == 0)
-        w.last_stamp = s.stamp;
+        weak.last_stamp = s.stamp;
     else
         mm.stats.moved_stores++;
-    if (locs[l].last == m)
-        mm_raw_put(locs[l].addr, locs[l].size, value);
+    if (weak_locs[l].last == m)
+        mm_raw_put(weak_locs[l].addr, weak_locs[l].size, value);
     return m;
 }
 
@@ -369,9 +326,9 @@ static uint32_t visible(uint32_t l, uint64_t bound, uint32_t *out)
 {
     uint32_t n = 0;
 
-    for (uint32_t m = locs[l].last; m != 0; m = msgs[m].prev) {
+    for (uint32_t m = weak_locs[l].last; m != 0; m = weak_msgs[m].prev) {
         out[n++] = m;
-        if (msgs[m].stamp <= bound)
+        if (weak_msgs[m].stamp <= bound)
             break;
     }
     return n;
@@ -398,19 +355,19 @@ static uint64_t arm_read_pre(const struct arm_thread *t, unsigned bits)
 /* The view after reading m; no effect. */
 static uint64_t arm_read_post(int tid, uint32_t l, uint32_t m, uint64_t pre)
 {
-    const struct arm_loc *a = &arm_loc[l][tid];
-    bool forwarded = msgs[m].stamp != 0 && a->fwd == msgs[m].stamp;
+    const struct arm_loc *a = &weak_arm_loc[l][tid];
+    bool forwarded = weak_msgs[m].stamp != 0 && a->fwd == weak_msgs[m].stamp;
 
-    return max2(pre, forwarded ? a->fwd_view : msgs[m].stamp);
+    return max2(pre, forwarded ? a->fwd_view : weak_msgs[m].stamp);
 }
 
 static void arm_did_read(int tid, uint32_t l, uint32_t m, uint64_t pre, unsigned bits)
 {
-    struct arm_thread *t = &arm[tid];
-    struct arm_loc *a = &arm_loc[l][tid];
+    struct arm_thread *t = &weak_arm[tid];
+    struct arm_loc *a = &weak_arm_loc[l][tid];
     uint64_t post = arm_read_post(tid, l, m, pre);
 
-    raise_to(&msgs[m].sealed, max2(pre, a->coh));
+    raise_to(&weak_msgs[m].sealed, max2(pre, a->coh));
     raise_to(&a->coh, post);
     raise_to(&t->r_old, post);
     raise_to(&t->cap, post);
@@ -422,18 +379,18 @@ static void arm_did_read(int tid, uint32_t l, uint32_t m, uint64_t pre, unsigned
 
 static uint64_t arm_load(int tid, uint32_t l, unsigned bits)
 {
-    uint64_t pre = arm_read_pre(&arm[tid], bits);
-    uint32_t m = pick_visible(l, max2(pre, arm_loc[l][tid].coh));
+    uint64_t pre = arm_read_pre(&weak_arm[tid], bits);
+    uint32_t m = pick_visible(l, max2(pre, weak_arm_loc[l][tid].coh));
 
     arm_did_read(tid, l, m, pre, bits);
-    return msgs[m].value;
+    return weak_msgs[m].value;
 }
 
 /* A store comes after this. */
 static uint64_t arm_write_floor(int tid, uint32_t l, unsigned bits)
 {
-    const struct arm_thread *t = &arm[tid];
-    uint64_t floor = max2(t->w_new, arm_loc[l][tid].coh);
+    const struct arm_thread *t = &weak_arm[tid];
+    uint64_t floor = max2(t->w_new, weak_arm_loc[l][tid].coh);
 
     if (bits & MM_REL)
         floor = max2(floor, max2(t->r_old, t->w_old));
@@ -442,9 +399,9 @@ static uint64_t arm_write_floor(int tid, uint32_t l, unsigned bits)
 
 static void arm_did_write(int tid, uint32_t l, uint64_t stamp, uint64_t fwd_view, unsigned bits)
 {
-    struct arm_thread *t = &arm[tid];
+    struct arm_thread *t = &weak_arm[tid];
 
-    arm_loc[l][tid] = (struct arm_loc){.coh = stamp, .fwd = stamp, .fwd_view = fwd_view};
+    weak_arm_loc[l][tid] = (struct arm_loc){.coh = stamp, .fwd = stamp, .fwd_view = fwd_view};
     raise_to(&t->w_old, stamp);
     if (bits & MM_REL)
         raise_to(&t->rel, stamp);
@@ -462,7 +419,7 @@ static void arm_store(int tid, uint32_t l, unsigned bits, uint64_t value)
 
 static void arm_dmb(int tid)
 {
-    struct arm_thread *t = &arm[tid];
+    struct arm_thread *t = &weak_arm[tid];
     uint64_t v = max2(t->r_old, t->w_old);
 
     raise_to(&t->r_new, v);
@@ -482,49 +439,44 @@ static uint64_t join(struct map *to, const struct map *from, uint32_t n)
     return most;
 }
 
-static void power_isync(struct power_thread *t) { join(&t->floor, &t->bound, w.locs); }
+static void power_isync(struct power_thread *t) { join(&t->floor, &t->bound, weak.locs); }
 
 static void power_lwsync(struct power_thread *t)
 {
-    raise_to(&t->bound_max, join(&t->bound, &t->seen, w.locs));
+    raise_to(&t->bound_max, join(&t->bound, &t->seen, weak.locs));
     power_isync(t);
 }
 
 static void power_sync(struct power_thread *t)
 {
-    raise_to(&t->bound_max, join(&t->bound, &sync_map, w.locs));
+    raise_to(&t->bound_max, join(&t->bound, &weak_sync_map, weak.locs));
     power_lwsync(t);
-    join(&sync_map, &t->bound, w.locs);
+    join(&weak_sync_map, &t->bound, weak.locs);
 }
 
 static void power_before(int tid, unsigned bits)
 {
     if (bits & MM_SYNC)
-        power_sync(&power[tid]);
+        power_sync(&weak_power[tid]);
     else if (bits & MM_LWSYNC)
-        power_lwsync(&power[tid]);
+        power_lwsync(&weak_power[tid]);
 }
 
 static void power_after(int tid, unsigned bits)
 {
     if (bits & MM_LWSYNC_AFTER)
-        power_lwsync(&power[tid]);
+        power_lwsync(&weak_power[tid]);
     else if (bits & MM_ISYNC)
-        power_isync(&power[tid]);
-}
-
-static uint64_t power_read_bound(int tid, uint32_t l)
-{
-    return max2(power[tid].seen.at[l], power[tid].floor.at[l]);
+        power_isync(&weak_power[tid]);
 }
 
 static void power_did_read(int tid, uint32_t l, uint32_t m)
 {
-    struct power_thread *t = &power[tid];
+    struct power_thread *t = &weak_power[tid];
 
-    raise_to(&t->seen.at[l], msgs[m].stamp);
-    if (msgs[m].view_len > 0)
-        raise_to(&t->bound_max, join(&t->bound, &views[m], msgs[m].view_len));
+    raise_to(&t->seen.at[l], weak_msgs[m].stamp);
+    if (weak_msgs[m].view_len > 0)
+        raise_to(&t->bound_max, join(&t->bound, &weak_views[m], weak_msgs[m].view_len));
 }
 
 static uint64_t power_load(int tid, uint32_t l, unsigned bits)
@@ -533,22 +485,22 @@ static uint64_t power_load(int tid, uint32_t l, unsigned bits)
     uint32_t m = pick_visible(l, power_read_bound(tid, l));
     power_did_read(tid, l, m);
     power_after(tid, bits);
-    return msgs[m].value;
+    return weak_msgs[m].value;
 }
 
 /* A store goes after all that its thread is bound to: coherence and lwsync never contradict. */
 static uint64_t power_write_floor(int tid, uint32_t l)
 {
-    return max2(power[tid].seen.at[l], power[tid].bound_max);
+    return max2(weak_power[tid].seen.at[l], weak_power[tid].bound_max);
 }
 
 static void power_did_write(int tid, uint32_t l, uint32_t m)
 {
-    struct power_thread *t = &power[tid];
+    struct power_thread *t = &weak_power[tid];
 
-    memcpy(views[m].at, t->bound.at, w.locs * sizeof(uint64_t));
-    msgs[m].view_len = w.locs;
-    t->seen.at[l] = msgs[m].stamp;
+    memcpy(weak_views[m].at, t->bound.at, weak.locs * sizeof(uint64_t));
+    weak_msgs[m].view_len = weak.locs;
+    t->seen.at[l] = weak_msgs[m].stamp;
 }
 
 static void power_store(int tid, uint32_t l, unsigned bits, uint64_t value)
@@ -576,22 +528,22 @@ static uint64_t rmw_floor(const struct rmw *r, uint32_t m)
 {
     if (mm.kind == MM_ARM)
         return max2(arm_write_floor(r->tid, r->l, r->bits), arm_read_post(r->tid, r->l, m, r->pre));
-    uint64_t floor = max2(power_write_floor(r->tid, r->l), msgs[m].stamp);
-    for (uint32_t i = 0; i < msgs[m].view_len; i++)
-        raise_to(&floor, views[m].at[i]);
+    uint64_t floor = max2(power_write_floor(r->tid, r->l), weak_msgs[m].stamp);
+    for (uint32_t i = 0; i < weak_msgs[m].view_len; i++)
+        raise_to(&floor, weak_views[m].at[i]);
     return floor;
 }
 
 static bool rmw_writes(const struct rmw *r, uint32_t m)
 {
-    return r->how != RMW_CAS || msgs[m].value == r->expect;
+    return r->how != RMW_CAS || weak_msgs[m].value == r->expect;
 }
 
 /* The messages that the load part may see: those whose next place is free, if it stores. */
 static uint32_t rmw_visible(const struct rmw *r, uint32_t *out)
 {
     struct slot slots[MM_SLOTS_MAX];
-    uint64_t bound = mm.kind == MM_ARM ? max2(r->pre, arm_loc[r->l][r->tid].coh)
+    uint64_t bound = mm.kind == MM_ARM ? max2(r->pre, weak_arm_loc[r->l][r->tid].coh)
                                        : power_read_bound(r->tid, r->l);
     uint32_t n = visible(r->l, bound, out), kept = 0;
 
@@ -608,15 +560,15 @@ static void rmw_store(const struct rmw *r, uint32_t m, uint64_t floor, uint64_t 
     struct slot s = slots[ask(CHOICE_STORE, slots_find(r->l, floor, m, slots))];
     uint32_t made = put(r->l, s, value);
 
-    msgs[m].locked = true; /* m may just have been forgotten: then this is harmless */
+    weak_msgs[m].locked = true; /* m may just have been forgotten: then this is harmless */
     if (mm.kind == MM_POWER) {
         power_did_write(r->tid, r->l, made);
         return;
     }
     arm_did_write(r->tid, r->l, s.stamp, post, r->bits);
     if ((r->bits & (MM_ACQ | MM_REL)) == (MM_ACQ | MM_REL)) {
-        raise_to(&arm[r->tid].r_new, s.stamp);
-        raise_to(&arm[r->tid].w_new, s.stamp);
+        raise_to(&weak_arm[r->tid].r_new, s.stamp);
+        raise_to(&weak_arm[r->tid].w_new, s.stamp);
     }
 }
 
@@ -630,9 +582,9 @@ uint64_t weak_rmw(int tid, void *addr, unsigned size, unsigned bits, enum mm_rmw
     if (mm.kind == MM_POWER)
         power_before(tid, bits);
     else
-        r.pre = arm_read_pre(&arm[tid], bits);
+        r.pre = arm_read_pre(&weak_arm[tid], bits);
     uint32_t i = ask(CHOICE_LOAD, rmw_visible(&r, seen)), m = seen[i];
-    uint64_t old = msgs[m].value, floor = rmw_floor(&r, m);
+    uint64_t old = weak_msgs[m].value, floor = rmw_floor(&r, m);
     uint64_t post = mm.kind == MM_ARM ? arm_read_post(tid, r.l, m, r.pre) : 0;
 
     mm.stats.stale_loads += i != 0;
@@ -688,30 +640,31 @@ void weak_kernel(int from, int to)
     if (mm.kind == MM_ARM) {
         arm_dmb(from);
         if (to >= 0) {
-            raise_to(&arm[to].r_new, arm[from].r_new);
-            raise_to(&arm[to].w_new, arm[from].w_new);
+            raise_to(&weak_arm[to].r_new, weak_arm[from].r_new);
+            raise_to(&weak_arm[to].w_new, weak_arm[from].w_new);
         }
         return;
     }
-    power_sync(&power[from]);
+    power_sync(&weak_power[from]);
     if (to >= 0 && to != from) {
-        raise_to(&power[to].bound_max, join(&power[to].bound, &power[from].bound, w.locs));
-        power_isync(&power[to]);
+        raise_to(&weak_power[to].bound_max,
+                 join(&weak_power[to].bound, &weak_power[from].bound, weak.locs));
+        power_isync(&weak_power[to]);
     }
 }
 
 uint64_t weak_kernel_read(int tid, void *addr, unsigned size)
 {
     uint32_t l = loc_of(addr, size);
-    uint32_t m = locs[l].last;
+    uint32_t m = weak_locs[l].last;
 
     if (mm.kind == MM_ARM) {
-        arm_did_read(tid, l, m, arm_read_pre(&arm[tid], MM_ACQ), MM_ACQ);
+        arm_did_read(tid, l, m, arm_read_pre(&weak_arm[tid], MM_ACQ), MM_ACQ);
     } else {
         power_did_read(tid, l, m);
-        power_lwsync(&power[tid]);
+        power_lwsync(&weak_power[tid]);
     }
-    return msgs[m].value;
+    return weak_msgs[m].value;
 }
 
 /* ---- copies ---- */
@@ -720,8 +673,8 @@ uint64_t weak_kernel_read(int tid, void *addr, unsigned size)
 static void forget_locs(uint32_t from, uint32_t to)
 {
     for (uint32_t l = to; l-- > from;) {
-        uint32_t at = hash_of(locs[l].addr) % HASH_SIZE;
-        while (hash[at].generation != w.generation || hash[at].addr != locs[l].addr)
+        uint32_t at = hash_of(weak_locs[l].addr) % HASH_SIZE;
+        while (hash[at].generation != weak.generation || hash[at].addr != weak_locs[l].addr)
             at = (at + 1) % HASH_SIZE;
         hash[at].generation = 0;
     }
@@ -732,47 +685,47 @@ static void arm_forget(uint32_t from, uint32_t to)
 {
     if (to <= from)
         return;
-    memset(&arm[from], 0, (to - from) * sizeof *arm);
-    for (uint32_t l = 0; l < w.locs; l++)
-        memset(&arm_loc[l][from], 0, (to - from) * sizeof *arm_loc[l]);
+    memset(&weak_arm[from], 0, (to - from) * sizeof *weak_arm);
+    for (uint32_t l = 0; l < weak.locs; l++)
+        memset(&weak_arm_loc[l][from], 0, (to - from) * sizeof *weak_arm_loc[l]);
 }
 
 static void arm_copy(struct mm_copy *c, bool back)
 {
-    mm_copy_part(c, arm, w.threads * sizeof *arm, back);
-    for (uint32_t l = 0; l < w.locs; l++)
-        mm_copy_part(c, arm_loc[l], w.threads * sizeof *arm_loc[l], back);
+    mm_copy_part(c, weak_arm, weak.threads * sizeof *weak_arm, back);
+    for (uint32_t l = 0; l < weak.locs; l++)
+        mm_copy_part(c, weak_arm_loc[l], weak.threads * sizeof *weak_arm_loc[l], back);
 }
 
 static void power_copy(struct mm_copy *c, bool back)
 {
-    size_t size = w.locs * sizeof(uint64_t);
-    mm_copy_part(c, sync_map.at, size, back);
-    for (uint32_t i = 0; i < w.threads; i++) {
-        struct power_thread *t = &power[i];
+    size_t size = weak.locs * sizeof(uint64_t);
+    mm_copy_part(c, weak_sync_map.at, size, back);
+    for (uint32_t i = 0; i < weak.threads; i++) {
+        struct power_thread *t = &weak_power[i];
         mm_copy_part(c, t->floor.at, size, back);
         mm_copy_part(c, t->bound.at, size, back);
         mm_copy_part(c, t->seen.at, size, back);
         mm_copy_part(c, &t->bound_max, sizeof t->bound_max, back);
     }
-    for (uint32_t m = 1; m < w.msgs; m++)
-        mm_copy_part(c, views[m].at, msgs[m].view_len * sizeof(uint64_t), back);
+    for (uint32_t m = 1; m < weak.msgs; m++)
+        mm_copy_part(c, weak_views[m].at, weak_msgs[m].view_len * sizeof(uint64_t), back);
 }
 
 void weak_copy(struct mm_copy *c, bool back)
 {
-    uint32_t locs_now = w.locs, threads_now = w.threads;
+    uint32_t locs_now = weak.locs, threads_now = weak.threads;
 
-    mm_copy_part(c, &w, sizeof w, back);
+    mm_copy_part(c, &weak, sizeof weak, back);
     if (back)
-        forget_locs(w.locs, locs_now);
-    mm_copy_part(c, locs, w.locs * sizeof *locs, back);
-    mm_copy_part(c, msgs, w.msgs * sizeof *msgs, back);
+        forget_locs(weak.locs, locs_now);
+    mm_copy_part(c, weak_locs, weak.locs * sizeof *weak_locs, back);
+    mm_copy_part(c, weak_msgs, weak.msgs * sizeof *weak_msgs, back);
     if (mm.kind == MM_POWER) {
         power_copy(c, back);
         return;
     }
     arm_copy(c, back);
     if (back)
-        arm_forget(w.threads, threads_now);
+        arm_forget(weak.threads, threads_now);
 }

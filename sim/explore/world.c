@@ -113,6 +113,13 @@ static bool first_of_all(struct failure *f)
     return true;
 }
 
+/* Sanitizers forbid to read a stack as a whole. */
+#if defined(GMPSIM_ASAN) || defined(GMPSIM_TSAN)
+enum { STATES_CAN_BE_READ = 0 };
+#else
+enum { STATES_CAN_BE_READ = 1 };
+#endif
+
 bool ex_init(struct failure *f, const struct ex_opts *o)
 {
     if (!opts_ok(f, o))
@@ -122,6 +129,7 @@ bool ex_init(struct failure *f, const struct ex_opts *o)
     ex.o.steps_max = o->steps_max != 0 ? o->steps_max : 1000000;
     ex.o.turns_max = o->turns_max != 0 ? o->turns_max : 100000;
     ex.o.ncpu = o->ncpu != 0 ? o->ncpu : 8;
+    ex.o.states_max = STATES_CAN_BE_READ ? o->states_max : 0;
     ex.copy_at = SIZE_MAX;
     ex.until = o->until_ns != 0 ? (uint64_t)o->until_ns * 1000 : NEVER;
     static const struct costs nothing; /* by turns, a turn is what takes time */
@@ -139,6 +147,10 @@ bool ex_init(struct failure *f, const struct ex_opts *o)
     size_t memory = o->memory_max != 0 ? o->memory_max : (size_t)1 << 30;
     if (arena_init(&ex.arena, memory, stackpool_space(stack, EX_THREADS_MAX), f) < 0 ||
         stackpool_init(&ex.stacks, &ex.arena, stack, EX_THREADS_MAX, f) < 0 || !first_of_all(f)) {
+        release_memory();
+        return false;
+    }
+    if (ex.o.states_max != 0 && !ex_seen_init_(ex.o.states_max, f)) {
         release_memory();
         return false;
     }
@@ -167,6 +179,7 @@ void ex_free(void)
 {
     ex_forget();
     ex_races_free_();
+    ex_seen_free_();
     ex_faults_release_();
     throw_set_reporter(NULL, NULL);
     /* With it go the stacks; nothing is written there, because the system may have refused to open
@@ -202,6 +215,7 @@ void ex_world_reset_(void)
     ex.faults = 0;
     ex.turns = (struct ex_turns){0};
     ex.able_count = 0;
+    ex.to_first = ex.at_first = false;
     ex.at = NULL;
     ex.due = NEVER;
     ex_unsettle_();

@@ -3,7 +3,8 @@
  * Goal: a depth-first search whose runs begin at copies of the world on their way makes the same
  * runs as one whose runs begin at the beginning. Method: random threads over all kinds of verbs,
  * under every memory model and bound; all that is told of a run, in the order of runs. How often a
- * thread's code was gone through shows that copies were used.
+ * thread's code was gone through shows that copies were used. And one whose runs end in known
+ * states counts the same number of schedules and comes to the same ends.
  */
 #include "sim/base/fail.h"
 
@@ -16,6 +17,7 @@
 #include "sim/explore/explore.h"
 
 enum { VARS = 3, THREADS = 3, CODE = 4, PROGRAMS = 60, RUNS = 1500, FRAMES = 4096 };
+enum { MORE_RUNS = 20000, ENDS_MAX = 4096, COUNTED = 3 };
 
 static struct {
     ATOMIC(uint32_t) v[VARS], key;
@@ -23,8 +25,10 @@ static struct {
 } * sh;
 static uint64_t program_seed;
 static uint32_t outside[THREADS + 1]; /* what threads change and the world does not hold */
-static uint64_t gone_through;
+static uint64_t gone_through, runs_max = RUNS;
 static struct hostm started;
+static bool counting;             /* two threads that count, not random ones */
+static bool first_load, to_first; /* a thread begins with a load; which no run has to come to */
 
 static void does(uint32_t what, uint32_t x, uint32_t *seen)
 {
@@ -59,6 +63,8 @@ static void worker(void *arg)
     uint32_t me = *(const uint32_t *)arg, seen = 0;
     struct rng r;
     rng_init(&r, program_seed, RNG_SCHED, me);
+    if (first_load)
+        seen = a_load(&sh->v[0]);
     for (int i = 0; i < CODE; i++) {
         uint32_t what = (uint32_t)rng_below(&r, 10), x = (uint32_t)rng_below(&r, 7);
         does(what, x, &seen);
@@ -66,6 +72,16 @@ static void worker(void *arg)
     }
     if (me == 0 && program_seed % 3 == 0)
         newosproc(&started, late, NULL);
+}
+
+/* A count that others write over. */
+static void counts(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < COUNTED; i++) {
+        uint32_t seen = a_load(&sh->v[0]);
+        a_store(&sh->v[0], seen + 1);
+    }
 }
 
 static void build(void)
@@ -76,7 +92,9 @@ static void build(void)
         a_init(&sh->v[i], 0);
     a_init(&sh->key, 0);
     memset(outside, 0, sizeof outside);
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < 2 && counting; i++)
+        ex_start(NULL, counts, NULL);
+    for (int i = 0; i < THREADS && !counting; i++)
         ex_start(NULL, worker, (void *)(uintptr_t)&ids[i]);
 }
 
@@ -95,12 +113,37 @@ static void tell(struct fingerprint *f)
         fp_mix(f, a_peek(&sh->v[i]));
 }
 
+/* Ways in which a run may end, each once. */
+static struct ends {
+    uint64_t end[ENDS_MAX];
+    size_t count;
+} * ends;
+
+static void note_end(void)
+{
+    struct fingerprint f;
+    fp_init(&f);
+    fp_mix2(&f, ex_why(), sh->plain);
+    fp_mix_bytes(&f, outside, sizeof outside);
+    for (int i = 0; i < VARS; i++)
+        fp_mix(&f, a_peek(&sh->v[i]));
+    for (size_t i = 0; i < ends->count; i++)
+        if (ends->end[i] == fp_value(&f))
+            return;
+    CHECK_LT(ends->count, ENDS_MAX);
+    ends->end[ends->count++] = fp_value(&f);
+}
+
 struct searched {
     uint64_t told, runs, gone_through;
+    struct ex_totals totals;
     bool exhausted, diverged;
 };
 
-static struct searched search(enum mm_kind memory, uint32_t bound, bool branches)
+/* Operations that take no time leave more states equal. */
+static const struct costs no_costs;
+
+static struct searched search(enum mm_kind memory, uint32_t bound, bool branches, size_t states)
 {
     static const enum cost_port ports[MM_KINDS] = {PORT_AMD64, PORT_AMD64, PORT_ARM64,
                                                    PORT_PPC64LE};
@@ -113,7 +156,9 @@ static struct searched search(enum mm_kind memory, uint32_t bound, bool branches
                         .memory_max = 1 << 20,
                         .outside = kept,
                         .outside_count = 2,
-                        .branches = branches};
+                        .branches = branches,
+                        .states_max = states,
+                        .costs = ends != NULL ? &no_costs : NULL};
     struct failure f = {0};
     struct strategy_dfs d;
     struct fingerprint told;
@@ -124,18 +169,24 @@ static struct searched search(enum mm_kind memory, uint32_t bound, bool branches
     fp_init(&told);
     CHECK(ex_begin_start(strategy_time()));
     build();
+    if (to_first)
+        ex_to_first_points();
     if (ex_keep(&f) != 0) {
         ex_free();
         SKIP_CASE("%s", f.text);
     }
     gone_through = 0;
-    for (; runs < RUNS && ex_again(&d.s); runs++) {
+    for (; runs < runs_max && ex_again(&d.s); runs++) {
         ex_run();
         tell(&told);
+        if (ends != NULL && ex_why() != END_LIMIT)
+            note_end();
         ex_end();
     }
+    struct searched r = {fp_value(&told), runs, gone_through, {0}, d.exhausted, d.diverged};
+    ex_totals(&r.totals);
     ex_free();
-    return (struct searched){fp_value(&told), runs, gone_through, d.exhausted, d.diverged};
+    return r;
 }
 
 TEST_CASE(Branches, TheSameRunsAsFromTheBeginning)
@@ -144,7 +195,8 @@ TEST_CASE(Branches, TheSameRunsAsFromTheBeginning)
     for (program_seed = 1; program_seed <= PROGRAMS; program_seed++) {
         enum mm_kind memory = (enum mm_kind)(program_seed % MM_KINDS);
         uint32_t bound = program_seed % 5 == 0 ? DFS_UNBOUNDED : (uint32_t)(program_seed % 5);
-        struct searched whole = search(memory, bound, false), some = search(memory, bound, true);
+        struct searched whole = search(memory, bound, false, 0),
+                        some = search(memory, bound, true, 0);
         CHECK(!whole.diverged && !some.diverged);
         CHECK_EQ(some.runs, whole.runs);
         CHECK_EQ(some.told, whole.told);
@@ -155,6 +207,92 @@ TEST_CASE(Branches, TheSameRunsAsFromTheBeginning)
     }
     CHECK_GT(all, 5);
     CHECK_LT(some_gone, whole_gone / 2);
+}
+
+static void same_ends(const struct ends *some, const struct ends *all)
+{
+    CHECK_EQ(some->count, all->count);
+    for (size_t i = 0; i < all->count; i++) {
+        bool has = false;
+        for (size_t k = 0; k < some->count; k++)
+            has |= some->end[k] == all->end[i];
+        CHECK(has);
+    }
+}
+
+/* Of programs that can be searched to the end, both ways. */
+TEST_CASE(Branches, KnownStatesStandForTheSameSchedules)
+{
+    static struct ends of_all, of_some;
+    uint64_t all_runs = 0, some_runs = 0, compared = 0;
+#if defined(GMPSIM_ASAN) || defined(GMPSIM_TSAN)
+    SKIP_CASE("sanitizers forbid to read a stack as a whole");
+#endif
+    runs_max = MORE_RUNS;
+    for (program_seed = 1; program_seed <= PROGRAMS; program_seed++) {
+        enum mm_kind memory = (enum mm_kind)(program_seed % MM_KINDS);
+        uint32_t bound = (uint32_t)(program_seed % 3);
+        of_all.count = of_some.count = 0;
+        ends = &of_all;
+        struct searched all = search(memory, bound, true, 0);
+        if (!all.exhausted)
+            continue;
+        ends = &of_some;
+        struct searched some = search(memory, bound, true, 1 << 16);
+        CHECK(some.exhausted && !some.diverged);
+        CHECK_EQ(some.totals.schedules, all.runs);
+        same_ends(&of_some, &of_all);
+        all_runs += all.runs;
+        some_runs += some.runs;
+        compared++;
+    }
+    runs_max = RUNS;
+    ends = NULL;
+    CHECK_GT(compared, 20);
+    CHECK_LT(some_runs, all_runs / 4 * 3);
+}
+
+/* Two threads that count to three without a lock come to 6, by one preemption also to 3, by two to
+ * 4 and 5, and not by less than four to 2. */
+TEST_CASE(Branches, WhatNeedsSoManyPreemptionsIsFoundWithStates)
+{
+    static const size_t ways[] = {1, 2, 4, 4, 5};
+    static struct ends of_all, of_some;
+#if defined(GMPSIM_ASAN) || defined(GMPSIM_TSAN)
+    SKIP_CASE("sanitizers forbid to read a stack as a whole");
+#endif
+    counting = true;
+    runs_max = MORE_RUNS;
+    for (uint32_t bound = 0; bound < sizeof ways / sizeof *ways; bound++) {
+        of_all.count = of_some.count = 0;
+        ends = &of_all;
+        struct searched all = search(MM_SC, bound, true, 0);
+        ends = &of_some;
+        struct searched some = search(MM_SC, bound, true, 1 << 16);
+        CHECK(all.exhausted && some.exhausted);
+        CHECK_EQ(some.totals.schedules, all.runs);
+        CHECK_EQ(of_all.count, ways[bound]);
+        same_ends(&of_some, &of_all);
+    }
+    counting = false;
+    runs_max = RUNS;
+    ends = NULL;
+}
+
+TEST_CASE(Branches, ThreadsThatStandAtTheirFirstPointDoTheSame)
+{
+    first_load = true;
+    for (program_seed = 1; program_seed <= PROGRAMS; program_seed++) {
+        enum mm_kind memory = (enum mm_kind)(program_seed % MM_KINDS);
+        uint32_t bound = (uint32_t)(program_seed % 5);
+        to_first = false;
+        struct searched whole = search(memory, bound, program_seed % 2, 0);
+        to_first = true;
+        struct searched some = search(memory, bound, program_seed % 2, 0);
+        CHECK_EQ(some.runs, whole.runs);
+        CHECK_EQ(some.told, whole.told);
+    }
+    first_load = to_first = false;
 }
 
 TEST_CASE(Branches, TooMuchOutsideIsRefused)

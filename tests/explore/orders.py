@@ -31,10 +31,12 @@ instructions: on amd64 a locked instruction that drains the store buffer, on arm
 release, on ppc64 SYNC, LWSYNC and ISYNC before and after. Here each part of each site of the run
 queue (`model/runq.c`: a P's ring and runnext) is left out alone, and nine small worlds (an owner
 who puts, gets and drains by a script, a thief who steals and takes from its own ring, somebody who
-looks whether the queue is empty; a ring of four) are searched depth first, with no preemption, one
+looks whether the queue is empty; a ring of four; a thief's sleep before it takes runnext may end at
+any time) are searched depth first, with no preemption, one
 and two, under the memory model of the port. *Needed*: a G is lost, comes twice, or a slot is read
 before it is written; the fewest preemptions, the world and the number of schedules until then are
-said. *Redundant*: not in any schedule within the bound. *Nothing found*: not in so many schedules,
+said. *Redundant*: not in any schedule within the bound (what comes after a state is searched once,
+and counted). *Nothing found*: not in so many schedules,
 of more. Both are statements about these worlds: an order may be there for who comes through
 another door (the stopped world, sysmon), for more Ms than two, or for no reason.
 
@@ -65,7 +67,8 @@ REST_COLUMNS = ["file", "function", "verb", "number", "field", "memory", "part",
                 "preemptions", "runs"]
 CELLS_PAGE = os.path.join(ROOT, "docs", "exploration.md")
 CELLS_BEGIN, CELLS_END = "<!-- orders.py protocol -->\n", "<!-- orders.py end -->\n"
-CELL_COLUMNS = ["release", "world", "memory", "seen", "runs", "points", "seconds", "whole", "found"]
+CELL_COLUMNS = ["release", "world", "memory", "seen", "schedules", "runs", "seconds", "whole",
+                "found"]
 
 
 def read(path, columns):
@@ -147,7 +150,8 @@ def cell(r):
         return "not yet"
     if r["found"] != "nothing":
         return "**%s**" % r["found"]
-    return "%s%s in %s s" % ("" if r["whole"] == "all" else "a part: ", r["runs"], r["seconds"])
+    whole = "" if r["whole"] == "all" else "a part: "
+    return "%s%s in %s s" % (whole, r["schedules"], r["seconds"])
 
 
 def protocol_table(got):

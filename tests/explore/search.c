@@ -49,9 +49,8 @@ static bool build_once(const struct search *s)
     return ex_keep(NULL) == 0;
 }
 
-bool search_run(const struct search *s, struct strategy *st, struct search_result *r)
+static void run_all(const struct search *s, struct strategy *st, struct search_result *r)
 {
-    *r = (struct search_result){0};
     kept = s->once && build_once(s);
     while ((s->runs_max == 0 || r->runs < s->runs_max) && begin(s, st)) {
         run_once(s);
@@ -60,10 +59,18 @@ bool search_run(const struct search *s, struct strategy *st, struct search_resul
         r->steps += ex_steps();
         if (is_finding()) {
             keep(r);
-            return true;
+            return;
         }
     }
-    return false;
+}
+
+bool search_run(const struct search *s, struct strategy *st, struct search_result *r)
+{
+    *r = (struct search_result){0};
+    run_all(s, st, r);
+    ex_totals(&r->totals);
+    r->cut -= r->totals.known;
+    return r->found;
 }
 
 bool search_replay(const struct search *s, const struct search_result *r)

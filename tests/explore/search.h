@@ -17,7 +17,8 @@ struct search {
 };
 
 struct search_result {
-    uint64_t runs, cut, steps;
+    uint64_t runs, cut, steps; /* cut: not those that ended in a known state */
+    struct ex_totals totals;
     bool found;
     enum world_end why;
     char text[500];

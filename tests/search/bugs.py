@@ -3,8 +3,10 @@
 """Defects that Go's scheduler had (or has) are found by searching its operations where the rule is
 that of the release that had them, and not where it is that of the repair.
 
-bugs.py GMPSIM             the test: each row of bugs.tsv found within its budget, and nothing with
-                           the repair in a few thousand schedules of three strategies
+bugs.py GMPSIM [--for SECONDS]
+                           the test: each row of bugs.tsv found within its budget, and nothing with
+                           the repair in a few thousand schedules of three strategies; or in as
+                           many as there are, up to a million, in so many seconds of each
 bugs.py GMPSIM --write [ISSUE...]
                            measures the table of docs/exploration.md and puts it there: the first
                            schedule per strategy (up to 100,000), a million with the repair; a
@@ -52,18 +54,19 @@ def explore(gmpsim, row, which, strategy, runs, *more):
     return json.loads(done.stdout)
 
 
-def is_right(gmpsim, row):
-    """What is wrong with it, as text."""
+def is_right(gmpsim, row, seconds):
+    """What is wrong with it, as text. seconds: of each search of the repair; None: AFTER_RUNS."""
     got = explore(gmpsim, row, "before", row["strategy"], row["budget"])
     if not got["found"]:
         yield "not found in %s" % row["before"]
     elif got["finding"]["verdict"] != row["verdict"]:
         yield "found, but as %s" % got["finding"]["verdict"]
     for strategy in sorted({row["strategy"], "pct", "random"}):
-        got = explore(gmpsim, row, "after", strategy, AFTER_RUNS)
+        budget = [10 * MOST, "--for", "%ss" % seconds] if seconds else [AFTER_RUNS]
+        got = explore(gmpsim, row, "after", strategy, *budget)
         if got["found"]:
             yield "found in %s: %s" % (row["after"], got["finding"]["text"])
-        if got["cut"] > AFTER_RUNS // 100:
+        if got["cut"] > got["schedules"] // 100:
             yield "%d schedules of %s were cut" % (got["cut"], row["after"])
 
 
@@ -121,7 +124,8 @@ def main():
     if sys.argv[2:3] == ["--write"]:
         write(gmpsim, sys.argv[3:])
         return 0
-    bad = ["%s: %s" % (r["issue"], text) for r in rows() for text in is_right(gmpsim, r)]
+    seconds = sys.argv[3] if sys.argv[2:3] == ["--for"] else None
+    bad = ["%s: %s" % (r["issue"], text) for r in rows() for text in is_right(gmpsim, r, seconds)]
     print("\n".join(bad))
     return 1 if bad else 0
 
