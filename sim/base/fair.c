@@ -40,7 +40,7 @@ static uint32_t quantum_of(struct strategy_fair *f, uint8_t place)
     return f->quantum[place];
 }
 
-/* Of the first turns in a row some are left out, or loops as long as these were all in one phase. */
+/* Of the first turns in a row some are left out: or loops as long were all in one phase. */
 static uint32_t first_of(struct strategy_fair *f, uint8_t place)
 {
     bool fresh = f->quantum[place] == 0;
