@@ -137,14 +137,15 @@ static void add_strategies(struct explore *e, const struct hunt_opts *base)
 {
     struct words w;
     split("strategy",
-          is_portfolio(&e->a) ? "time,fair,random,pct,pos,surw,dpor,dfs" : e->a.strategy, &w);
+          is_portfolio(&e->a) ? "time,fair,random,pct,pos,surw,states,dpor,dfs" : e->a.strategy,
+          &w);
     for (int i = 0; i < w.count; i++) {
         struct hunt_opts o = *base;
         int s = hunt_strategy_parse(w.word[i]);
         if (s < 0)
             cli_die(EXIT_USAGE,
-                    "--strategy: want portfolio, random, pct, pos, surw, fair, dfs, delay, dpor or "
-                    "time, got '%s'",
+                    "--strategy: want portfolio, random, pct, pos, surw, fair, dfs, delay, dpor, "
+                    "states or time, got '%s'",
                     w.word[i]);
         o.strategy = (enum hunt_strategy)s;
         if (is_portfolio(&e->a) && o.world.granularity == GRANULARITY_OP) {
@@ -443,7 +444,8 @@ static int parse(struct explore_args *a, const struct command *v, int argc, char
 {
     const struct opt table[] = {
         {"strategy", "LIST",
-         "portfolio (default), random, pct, pos, surw, fair, dfs, delay, dpor, time; a list",
+         "portfolio (default), random, pct, pos, surw, fair, dfs, delay, dpor, states, time; a "
+         "list",
          OPT_TEXT, &a->strategy},
         {"granularity", "LIST",
          "sync: goroutines take turns; op: every operation (default: both, sync with --strategy)",

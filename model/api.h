@@ -78,6 +78,7 @@ struct core {
         void); /* the world, for code that is compiled with the same host.h */
     void (*counters)(uint64_t out[COUNTER_COUNT]);
     int32_t (*gomaxprocs)(void);
+    int64_t (*exit_status)(void); /* of FIND_EXIT; else 0 */
     /* At the end of a run: marks the goroutines of the program that nobody can ever wake (struct
      * g's `stranded`) and gives their number. stopped: the program ended. */
     int32_t (*strand)(bool stopped);

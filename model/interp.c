@@ -276,6 +276,7 @@ static enum opres op_exit(struct g *gp, const struct insn *in)
     (void)gp;
     if (in->imm == 0)
         host_stop();
+    rt->exit_status = in->imm;
     struct crash c = crash_begin("exit status ", "");
     crash_int(&c, in->imm);
     finding(FIND_EXIT, crash_end(&c));

@@ -445,6 +445,7 @@ struct runtime {
     struct timeTimer **chtimers; /* of declared channels (chtimer.c) */
     int64_t tape_ns;             /* when the main goroutine's tape began: instant 0 */
     ATOMIC(uint64_t) printed;    /* bytes so far */
+    int64_t exit_status;         /* of FIND_EXIT */
     uint64_t output_max;         /* the run ends when more are printed; 0: no limit */
     struct rtrwmutex *execLock;  /* NULL: the program executes no other */
     uint32_t stack_refills;      /* of all Ps */

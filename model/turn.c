@@ -44,7 +44,8 @@ static enum turn_kind turn_kind_of(uint8_t op)
     case OP_CTXDONE:
     case OP_TIMERC: return TURN_NOT; /* touches what is the goroutine's own, or never changes */
     default:
-        return (op >= OP_SEND && op <= OP_POOLPUT) || (op >= OP_TIMER && op <= OP_CASA)
+        return (op >= OP_SEND && op <= OP_POOLPUT) || (op >= OP_TIMER && op <= OP_CASA) ||
+                       (op >= OP_CHTIMER && op <= OP_CHRESET)
                    ? TURN_WRITES
                    : TURN_NOT;
     }
@@ -117,7 +118,7 @@ static void turn_objects(struct turn_does *d, const struct g *gp, const struct i
         turn_object(d, TURN_OBJECT_CLOCK);
     else
         turn_object(d, TURN_OBJECT_WORLD);
-    if (o->d == D_TI || o->d == D_FD)
+    if (o->d == D_TI || o->d == D_FD || (in->op >= OP_CHTIMER && in->op <= OP_CHRESET))
         turn_object(d, TURN_OBJECT_CLOCK);
 }
 

@@ -152,6 +152,8 @@ static void world_counters(uint64_t out[COUNTER_COUNT])
 
 static int32_t world_gomaxprocs(void) { return a_peek(&rt->gomaxprocs); }
 
+static int64_t world_exit_status(void) { return rt->exit_status; }
+
 const struct core CORE = {
     .host = CORE_NAME,
     .init = world_init,
@@ -160,6 +162,7 @@ const struct core CORE = {
     .runtime = world_runtime,
     .counters = world_counters,
     .gomaxprocs = world_gomaxprocs,
+    .exit_status = world_exit_status,
     .strand = world_strand,
     .check = world_check,
     .plant = world_plant,

@@ -114,9 +114,10 @@ struct run_starved {
 
 struct run_result {
     enum world_end end;
-    int kind;         /* enum finding_kind, FIND_NONE unless END_FINDING */
-    const char *text; /* of the finding, limit or broken rule; "" otherwise */
-    const char *out;  /* the program's prints */
+    int kind;            /* enum finding_kind, FIND_NONE unless END_FINDING */
+    int64_t exit_status; /* of FIND_EXIT; else 0 */
+    const char *text;    /* of the finding, limit or broken rule; "" otherwise */
+    const char *out;     /* the program's prints */
     size_t out_size;
     const char *sched; /* SCHED lines */
     size_t sched_size;

@@ -516,6 +516,7 @@ void run_end(struct run *r)
     r->result.sched_size = r->sched.size;
     if (r->why == END_STOPPED || r->why == END_TIME || r->why == END_IDLE)
         r->result.stranded = core()->strand(r->why == END_STOPPED);
+    r->result.exit_status = core()->exit_status();
     r->result.gs = look_gs(r->opts.program, /*system*/ false, &r->result.ngs);
 }
 

@@ -662,6 +662,11 @@ static void mix_g(struct fingerprint *h, const struct program *p, const struct g
     }
 }
 
+static bool is_apart(const struct look_state *s, const struct object *o, int64_t handle)
+{
+    return s->apart && handle <= LOOK_VARS_MAX && o->kind == OBJ_VAR;
+}
+
 /* False: what it holds is not looked at here. */
 static bool mix_object(struct fingerprint *h, const struct object *o)
 {
@@ -726,9 +731,13 @@ static bool see_state(const struct runtime *w, const struct program *program,
     }
     if (timers_set(w) != out->sleepers)
         return false;
-    for (int64_t i = 1; i <= w->objs->made; i++)
-        if (!mix_object(&h, object_by(w, i)))
+    for (int64_t i = 1; i <= w->objs->made; i++) {
+        const struct object *o = object_by(w, i);
+        if (is_apart(out, o, i))
+            out->var[i - 1] = (int64_t)a_peek(&((const struct var *)o->p)->v);
+        else if (!mix_object(&h, o))
             return false;
+    }
     fp_mix(&h, a_peek(&w->printed));
     out->hash = fp_value(&h);
     return true;

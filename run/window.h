@@ -90,8 +90,12 @@ struct look_live {
 /* All that decides what the program's goroutines do next, in one number, when nothing but they
  * themselves decides it: no timer is set but those of sleepers, no descriptor or system call is
  * waited for. How long each still sleeps is a part of it, to the microsecond. */
+enum { LOOK_VARS_MAX = 64 };
+
 struct look_state {
     const struct look_live *live; /* given: of each instruction; NULL: all are */
+    bool apart;                   /* given: shared variables are no part of the hash: */
+    int64_t var[LOOK_VARS_MAX];   /* but here, by handle - 1; of those with a small one */
     int64_t now_ns;               /* given */
     uint64_t hash;
     bool ages;         /* somebody waits for a lock, and gets it after 1 ms at the latest */

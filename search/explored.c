@@ -94,15 +94,16 @@ const char *explored_no_turns(const struct program *p)
     return NULL;
 }
 
-/* A program that is to run for some time may go round. */
 static bool one_turn(void *arg, const struct turn_does *d)
 {
     struct explored *x = arg;
+    if (cycle_is_half(d))
+        return !cycle_closes(&x->cycle, &x->o.scenario->program, d);
     if (x->o.turn != NULL)
         x->o.turn(x->o.turn_arg, d);
     if (x->o.pairs != NULL)
         pairs_turn(x->o.pairs, d);
-    return x->o.until_ns != 0 || !cycle_closes(&x->cycle, &x->o.scenario->program, d);
+    return !cycle_closes(&x->cycle, &x->o.scenario->program, d);
 }
 
 bool explored_open(struct failure *f, struct explored *x, const struct explored_opts *o)
@@ -155,7 +156,7 @@ bool explored_open(struct failure *f, struct explored *x, const struct explored_
         (void)weaken(NULL, &o->faults, false);
         return false;
     }
-    cycle_open(&x->cycle, &o->scenario->program);
+    cycle_open(&x->cycle, &o->scenario->program, o->until_ns != 0);
     x->started = true;
     x->copied = !o->no_copy && ex_keep(NULL) == 0;
     return true;
@@ -213,6 +214,7 @@ static void take_result(struct explored *x)
     *q = (struct run_result){
         .end = end_of(),
         .kind = ex_why() == END_THROWN ? FIND_INVARIANT : ex_finding_kind(),
+        .exit_status = core_explore.exit_status(),
         .text = x->words,
         .out = x->out.size > 0 ? x->out.text : "",
         .out_size = x->out.size,
@@ -259,10 +261,8 @@ static void tell_assertion(const struct explored *x, struct verdict *v)
 /* It came to where nobody knows what comes next. */
 static bool is_unknown(const struct explored *x)
 {
-    char text[40];
-    snprintf(text, sizeof text, "exit status %d", x->o.scenario->unknown_status);
-    return x->o.scenario->unknown_status != 0 && x->result.end == END_FINDING &&
-           x->result.kind == FIND_EXIT && strcmp(x->result.text, text) == 0;
+    return x->o.scenario->unknown_status != 0 &&
+           x->result.exit_status == x->o.scenario->unknown_status;
 }
 
 /* What others may do then nobody knows, either; but not that they end a circle of locks. */
@@ -284,8 +284,9 @@ static void judge(struct explored *x)
     v->kind = VERDICT_CLEAN;
     v->what[0] = v->text[0] = 0;
     if (q->end == END_LIMIT && x->cycle.closed) {
+        cycle_judge(&x->cycle, &x->o.scenario->program, q);
         v->kind = VERDICT_FINDING;
-        snprintf(v->what, sizeof v->what, "livelock");
+        snprintf(v->what, sizeof v->what, "%s", cycle_what(&x->cycle));
         cycle_text(&x->cycle, q, v->text, sizeof v->text);
         scenario_tell(x->o.scenario, v->text, sizeof v->text);
         return;
@@ -344,4 +345,11 @@ bool explored_run(struct explored *x, struct strategy *s)
     judge(x);
     ex_end();
     return !ex_refused(&x->refused);
+}
+
+uint64_t explored_state(void *arg)
+{
+    const struct explored *x = arg;
+    return x->o.granularity == GRANULARITY_SYNC ? cycle_state(&x->cycle, &x->o.scenario->program)
+                                                : 0;
 }

@@ -98,4 +98,8 @@ bool explored_refused(struct failure *f, const struct explored *x);
  * run. */
 bool explored_run(struct explored *x, struct strategy *s);
 
+/* By turns, while a goroutine is chosen: all that decides what can come next, as one number; 0:
+ * something else decides too (cycle.h). arg: a struct explored. */
+uint64_t explored_state(void *arg);
+
 #endif

@@ -657,6 +657,7 @@ static bool run_watched(struct failure *f, struct both *b, struct explored *e,
 
 /* ---- operations of Ms ---- */
 
+enum { LONGER = 2 }; /* a turn is a step at least */
 enum { EVENTS_MAX = 1 << 17, EVENTS_SHOWN = 120 };
 
 static bool name_of(const void *addr, char *buf, size_t size)
@@ -714,6 +715,8 @@ bool history_make(struct failure *f, const struct finding *x, uint64_t flips_max
     b->watch.program = &x->world.scenario->program;
     o.turn = turn;
     o.turn_arg = b;
+    if (LONGER * x->steps < o.steps_max) /* another order that takes much longer ends otherwise */
+        o.steps_max = LONGER * x->steps;
     bool op = o.granularity == GRANULARITY_OP;
     struct ex_event *events = op ? x_alloc(EVENTS_MAX * sizeof *events) : NULL;
     bool ok = explored_open(f, &e, &o);

@@ -8,19 +8,21 @@
 
 #include "sim/base/alloc.h"
 #include "sim/base/dpor.h"
+#include "sim/base/states.h"
 
 enum { NODES_MAX = 1 << 14, DONES_MAX = 1 << 16 }; /* of dpor: 8 and 5 MB */
+enum { STATES_MAX = 1 << 20 };                     /* of states: 48 MB */
 enum { FRAMES_MAX = 1 << 20, LOOK_EVERY = 50000 /* points */ };
 
 static const char *const strategy_names[HUNT_STRATEGIES] = {
-    "time", "random", "pct", "pos", "surw", "fair", "dfs", "delay", "dpor"};
+    "time", "random", "pct", "pos", "surw", "fair", "dfs", "delay", "dpor", "states"};
 
 const char *hunt_strategy_name(enum hunt_strategy s)
 {
     return s < HUNT_STRATEGIES ? strategy_names[s] : "?";
 }
 
-bool hunt_is_tree(enum hunt_strategy s) { return s >= HUNT_DFS && s <= HUNT_DPOR; }
+bool hunt_is_tree(enum hunt_strategy s) { return s >= HUNT_DFS && s <= HUNT_STATES; }
 
 int hunt_strategy_parse(const char *name)
 {
@@ -48,10 +50,23 @@ union any_strategy {
     struct strategy_fair fair;
     struct strategy_dfs dfs;
     struct strategy_dpor dpor;
+    struct strategy_states states;
 };
 
+/* A run rarely has more questions than this that none had before. */
+enum { STATES_PER_RUN = 64 };
+
+static uint32_t states_for(uint64_t runs)
+{
+    uint32_t n = STATES_PER_RUN;
+    while (n < STATES_MAX && (runs == 0 || n < runs * STATES_PER_RUN))
+        n *= 2;
+    return n;
+}
+
 /* Without a limit of their own: the hunt has one. */
-static struct strategy *strategy_of(union any_strategy *a, const struct hunt_opts *o)
+static struct strategy *strategy_of(union any_strategy *a, const struct hunt_opts *o,
+                                    struct explored *x)
 {
     switch (o->strategy) {
     case HUNT_TIME: return strategy_time();
@@ -86,6 +101,11 @@ static struct strategy *strategy_of(union any_strategy *a, const struct hunt_opt
         strategy_dpor_init(&a->dpor, x_alloc(NODES_MAX * sizeof *a->dpor.nodes), NODES_MAX,
                            x_alloc(DONES_MAX * sizeof *a->dpor.dones), DONES_MAX);
         break;
+    case HUNT_STATES:
+        strategy_states_init(&a->states, o->seed, states_for(o->runs_max));
+        a->states.state = explored_state;
+        a->states.state_arg = x;
+        break;
     case HUNT_STRATEGIES: break;
     }
     return &a->s;
@@ -93,7 +113,9 @@ static struct strategy *strategy_of(union any_strategy *a, const struct hunt_opt
 
 static void strategy_free(union any_strategy *a, const struct hunt_opts *o)
 {
-    if (o->strategy == HUNT_DPOR) {
+    if (o->strategy == HUNT_STATES) {
+        strategy_states_free(&a->states);
+    } else if (o->strategy == HUNT_DPOR) {
         free(a->dpor.nodes);
         free(a->dpor.dones);
     } else if (hunt_is_tree(o->strategy)) {
@@ -175,12 +197,15 @@ static void judge_tree(const union any_strategy *a, const struct hunt_opts *o,
 {
     if (!hunt_is_tree(o->strategy))
         return;
-    bool dpor = o->strategy == HUNT_DPOR;
-    if (dpor ? a->dpor.diverged : a->dfs.diverged)
+    bool dpor = o->strategy == HUNT_DPOR, states = o->strategy == HUNT_STATES;
+    if (!states && (dpor ? a->dpor.diverged : a->dfs.diverged))
         r->end = HUNT_DIVERGED;
-    if (r->end == HUNT_EXHAUSTED && (dpor ? a->dpor.pruned : a->dfs.pruned))
+    if (r->end == HUNT_EXHAUSTED && (states ? a->states.pruned
+                                     : dpor ? a->dpor.pruned
+                                            : a->dfs.pruned))
         r->end = HUNT_SPENT;
-    r->bounded = !dpor && a->dfs.bounded;
+    r->bounded = !dpor && !states && a->dfs.bounded;
+    r->states = states ? a->states.count : 0;
 }
 
 bool hunt(struct failure *f, const struct hunt_opts *o, struct hunt_result *r)
@@ -197,7 +222,7 @@ bool hunt(struct failure *f, const struct hunt_opts *o, struct hunt_result *r)
     }
     if (!explored_open(f, &x, &o->world))
         return false;
-    struct strategy *s = strategy_of(&a, o);
+    struct strategy *s = strategy_of(&a, o, &x);
     run_all(&x, s, o, r, began);
     judge_tree(&a, o, r);
     if (o->strategy == HUNT_PCT) {

@@ -17,6 +17,7 @@ enum hunt_strategy {
     HUNT_DFS,
     HUNT_DELAY,
     HUNT_DPOR,
+    HUNT_STATES,
     HUNT_STRATEGIES
 };
 
@@ -54,7 +55,8 @@ struct hunt_result {
     bool bounded;              /* exhausted but for what the bound left out */
     bool stopped;              /* look said so, or the time was over */
     uint64_t runs, steps, cut; /* cut: runs without a verdict */
-    uint64_t redundant;        /* of dpor: runs that were cut because the rest was known */
+    uint64_t redundant;        /* of dpor and states: runs that were cut, the rest was known */
+    uint64_t states;           /* of states, if exhausted: so many */
     uint64_t actors;           /* of pct: most who were asked about in one run */
     uint64_t longest, threads; /* of one run: most answers (of pct: who goes on); most threads */
     int64_t took_ns;

@@ -32,6 +32,12 @@ static void take_exhausted(struct search_slice *s, const struct hunt_result *r)
     s->bound++;
 }
 
+static void take_states(struct search_slice *s, const struct hunt_result *r)
+{
+    s->states = r->states;
+    s->done = true;
+}
+
 static void count(struct portfolio *p, struct search_slice *s, const struct hunt_result *r)
 {
     p->runs += r->runs;
@@ -48,6 +54,8 @@ static void count(struct portfolio *p, struct search_slice *s, const struct hunt
         s->longest = r->longest;
     if (s->o.strategy == HUNT_TIME)
         s->done = true;
+    else if (s->o.strategy == HUNT_STATES && r->end == HUNT_EXHAUSTED)
+        take_states(s, r);
     else if (hunt_is_tree(s->o.strategy) && r->end == HUNT_EXHAUSTED)
         take_exhausted(s, r);
 }
@@ -214,6 +222,16 @@ static size_t say_exhausted(const struct portfolio *p, const struct search_slice
                                    best->exhausted == 1 ? "" : "s", best->exhausted_runs));
 }
 
+static size_t say_states(const struct portfolio *p, const struct search_slice *first, char *text,
+                         size_t size)
+{
+    for (uint32_t i = 0; i < p->count; i++)
+        if (same_world(&p->slices[i].o.world, &first->o.world) && p->slices[i].states > 0)
+            return (size_t)snprintf(text, size, "every step from each of %" PRIu64 " states",
+                                    p->slices[i].states);
+    return 0;
+}
+
 /* PCT's own promise. */
 static size_t say_pct(const struct portfolio *p, const struct search_slice *first, char *text,
                       size_t size)
@@ -242,18 +260,22 @@ static bool is_first_of_world(const struct portfolio *p, uint32_t at)
 
 bool portfolio_says(const struct portfolio *p, uint32_t *at, char *text, size_t size)
 {
+    static size_t (*const says[])(const struct portfolio *, const struct search_slice *, char *,
+                                  size_t) = {say_exhausted, say_states, say_random, say_pct};
     for (; *at < p->count; (*at)++) {
-        char all[200], random[200], pct[200];
+        char part[200];
         const struct search_slice *s = &p->slices[*at];
+        size_t said = 0;
         if (!is_first_of_world(p, *at))
             continue;
-        size_t a = say_exhausted(p, s, all, sizeof all),
-               r = say_random(p, s, random, sizeof random);
-        if (a == 0 && r == 0)
+        snprintf(text, size, "%s: ", world_words(&s->o.world));
+        for (size_t i = 0; i < sizeof says / sizeof *says; i++) {
+            size_t used = strlen(text);
+            if (says[i](p, s, part, sizeof part) > 0)
+                snprintf(text + used, size - used, "%s%s", said++ > 0 ? "; " : "", part);
+        }
+        if (said == 0)
             continue;
-        bool by_pct = say_pct(p, s, pct, sizeof pct) > 0;
-        snprintf(text, size, "%s: %s%s%s%s%s", world_words(&s->o.world), a > 0 ? all : "",
-                 a > 0 && r > 0 ? "; " : "", r > 0 ? random : "", by_pct ? "; " : "", pct);
         (*at)++;
         return true;
     }

@@ -20,9 +20,10 @@ struct search_slice {
     uint32_t bound;    /* the one that is tried next */
     int64_t exhausted; /* every schedule with up to so many preemptions; -1: not even those */
     uint64_t exhausted_runs;
-    bool whole; /* ... and no schedule has more */
-    bool done;  /* nothing is left to try */
-    bool spent; /* the budget is, and there is more to try */
+    bool whole;      /* ... and no schedule has more */
+    uint64_t states; /* of states: every step from each of so many; 0: not all of them */
+    bool done;       /* nothing is left to try */
+    bool spent;      /* the budget is, and there is more to try */
 };
 
 enum { SLICES_MAX = 256 };

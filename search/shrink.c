@@ -15,7 +15,9 @@
 
 enum { ACTORS_MAX = 1024 };
 /* A budget beside the caller's: of a long finding as many runs would take minutes. */
-enum { POINTS_MAX = 400000000 };
+/* A run by turns is looked at after each turn, which takes longer than its points. */
+enum { POINTS_MAX = 400000000, POINTS_MAX_SYNC = 20000000 };
+enum { LONGER = 2, LONGER_AT_LEAST = 1000 };
 
 /* What is known of a run besides its answers. */
 struct seen {
@@ -23,6 +25,7 @@ struct seen {
     bool *preempts; /* which answers are preemptions */
     size_t room;
     uint32_t actors[ACTORS_MAX];
+    uint64_t turns;
     struct segments segments; /* of operations */
 };
 
@@ -38,6 +41,7 @@ struct shrinker {
     struct answer *trial;
     size_t room;
     uint64_t runs, runs_max, points;
+    bool capped; /* tries are cut where they get much longer than the best */
 };
 
 size_t answers_that_matter(const struct answer *a, size_t count)
@@ -94,6 +98,7 @@ static void look_end(struct strategy *s, bool complete)
 static void look_turn(void *arg, const struct turn_does *d)
 {
     struct seen *n = &((struct shrinker *)arg)->now;
+    n->turns = d->turn;
     for (size_t i = 0; i < n->weight.actors; i++)
         if (n->actors[i] == d->goid)
             return;
@@ -133,9 +138,14 @@ static void keep(struct shrinker *s)
     s->now.segments = was.segments;
 }
 
+static uint64_t points_max(const struct shrinker *s)
+{
+    return s->best->world.granularity == GRANULARITY_SYNC ? POINTS_MAX_SYNC : POINTS_MAX;
+}
+
 static bool spent(const struct shrinker *s)
 {
-    return s->runs >= s->runs_max || s->points >= POINTS_MAX || s->w.refused.code != E_OK;
+    return s->runs >= s->runs_max || s->points >= points_max(s) || s->w.refused.code != E_OK;
 }
 
 static bool fails_by(struct shrinker *s, struct strategy *inner)
@@ -151,6 +161,8 @@ static bool fails_by(struct shrinker *s, struct strategy *inner)
         return false;
     s->points += ex_steps();
     weigh(s);
+    if (s->capped && s->w.result.end == END_LIMIT && !s->w.cycle.closed)
+        return false; /* only because it was cut */
     return s->w.verdict.kind == VERDICT_FINDING &&
            strcmp(s->w.verdict.what, s->best->verdict.what) == 0;
 }
@@ -254,6 +266,15 @@ static void join(struct shrinker *s)
         ;
 }
 
+/* A smaller one is hardly ever much longer: what then goes on and on need not be waited for. */
+static uint64_t enough_steps(struct shrinker *s)
+{
+    bool sync = s->best->world.granularity == GRANULARITY_SYNC;
+    uint64_t n = LONGER * (sync ? s->of_best.turns : s->best->steps) + LONGER_AT_LEAST;
+    s->capped = n < s->best->world.steps_max;
+    return s->capped ? n : s->best->world.steps_max;
+}
+
 /* The last pass over all answers one by one gains nothing: that is the check. */
 static void make_small(struct shrinker *s, struct shrink_result *r)
 {
@@ -277,7 +298,8 @@ static bool run_best(struct failure *f, struct shrinker *s)
 
 /* ---- with fewer preemptions altogether ---- */
 
-enum { FEWER_RUNS = 2000 };
+/* Nor does it gain much to try so many schedules for each of very many bounds. */
+enum { FEWER_RUNS = 2000, FEWER_MAX = 4 };
 
 /* Zeros alone do not move a preemption to where it would be none; a search with a bound does. */
 static bool find_fewer(struct failure *f, struct shrinker *s, size_t preemptions)
@@ -286,7 +308,7 @@ static bool find_fewer(struct failure *f, struct shrinker *s, size_t preemptions
                           .strategy = HUNT_DFS,
                           .preemptions = (uint32_t)preemptions,
                           .runs_max = FEWER_RUNS,
-                          .points_max = POINTS_MAX - s->points};
+                          .points_max = points_max(s) - s->points};
     struct hunt_result r;
     if (!hunt(f, &o, &r))
         return false;
@@ -307,7 +329,7 @@ static void fewest(struct failure *f, struct shrinker *s)
 {
     if (s->best->world.granularity != GRANULARITY_SYNC)
         return;
-    for (size_t k = 0; k < s->of_best.weight.preemptions && !spent(s); k++)
+    for (size_t k = 0; k < s->of_best.weight.preemptions && k < FEWER_MAX && !spent(s); k++)
         if (find_fewer(f, s, k))
             return;
 }
@@ -340,6 +362,7 @@ bool shrink(struct failure *f, struct finding *x, uint64_t runs_max, struct shri
     explored_close(&s.w);
     if (ok)
         fewest(f, &s);
+    o.steps_max = enough_steps(&s);
     ok = ok && explored_open(f, &s.w, &o) && run_best(f, &s);
     if (ok)
         make_small(&s, r);

@@ -40,6 +40,14 @@ static uint32_t quantum_of(struct strategy_fair *f, uint8_t place)
     return f->quantum[place];
 }
 
+/* Of the first turns in a row some are left out: or loops as long were all in one phase. */
+static uint32_t first_of(struct strategy_fair *f, uint8_t place)
+{
+    bool fresh = f->quantum[place] == 0;
+    uint32_t quantum = quantum_of(f, place);
+    return 1 + (fresh && f->run > 2 ? evenly_below(evenly_next(&f->random), quantum) : 0);
+}
+
 /* How far place is behind the one whose turn it was. */
 static uint32_t behind(const struct strategy_fair *f, uint8_t place)
 {
@@ -73,7 +81,7 @@ static uint32_t fair_pick(struct strategy *s, const struct choice *c)
     bool goes_on = c->preempts && choice_place(c, 0) == f->place;
     uint32_t pick = goes_on && f->had < quantum_of(f, f->place) ? 0 : next(f, c);
     uint8_t place = choice_place(c, pick);
-    f->had = goes_on && pick == 0 ? f->had + 1 : 1;
+    f->had = goes_on && pick == 0 ? f->had + 1 : first_of(f, place);
     f->place = place;
     return pick;
 }

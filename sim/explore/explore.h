@@ -61,7 +61,8 @@ struct ex_opts {
     int64_t settle_ns;   /* a common beginning goes on for so long, for the other threads */
     bool sync;           /* the goroutines of one P are chosen among, and not the threads */
     uint64_t turns_max;  /* of a run then; 0: 100,000 */
-    /* Told of each turn; may be NULL. False: the run ends as at a limit. */
+    /* Told of each turn; may be NULL. False: the run ends as at a limit. The second half of an
+     * instruction is told of when it is chosen (turn_does.resumes), and others when they begin. */
     bool (*turn)(void *arg, const struct turn_does *d);
     void *turn_arg;
     uint64_t seed;             /* of host_seed64 */

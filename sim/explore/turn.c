@@ -111,6 +111,12 @@ static bool has_to_give_way(const struct turn *t)
            (s->looks >= LOOKS_MAX || s->alone >= ALONE_MAX);
 }
 
+static void tell(const struct turn_does *d)
+{
+    if (ex.o.turn != NULL && !ex.o.turn(ex.o.turn_arg, d))
+        ex_leave_(END_LIMIT, "a cycle of states");
+}
+
 static void does(const struct turn *t, uint32_t index)
 {
     struct turn_does d;
@@ -120,8 +126,22 @@ static void does(const struct turn *t, uint32_t index)
     count_turn(&d);
     if (ex.ch.strategy->did != NULL)
         ex.ch.strategy->did(ex.ch.strategy, &d);
-    if (ex.o.turn != NULL && !ex.o.turn(ex.o.turn_arg, &d))
-        ex_leave_(END_LIMIT, "a cycle of states");
+    tell(&d);
+}
+
+/* Whoever goes on in the middle of something begins nothing, but it is his turn. */
+static void goes_on(const struct turn *t, uint32_t index)
+{
+    struct turn_does d;
+
+    t->look(t, index, &d);
+    if (!d.resumes || !d.known)
+        return;
+    d.turn = ex.turns.count;
+    ex.turns.alone = ex.turns.goid == d.goid ? ex.turns.alone + 1 : 0;
+    ex.turns.goid = d.goid;
+    ex.turns.looks = 0;
+    tell(&d);
 }
 
 void ex_turn_does_(const struct turn *t) { does(t, 0); }
@@ -188,5 +208,7 @@ int32_t ex_turn_ask_(const struct turn *t)
     }
     if (t->preempts && pick == 0)
         does(t, 0);
+    else
+        goes_on(t, pick);
     return (int32_t)pick;
 }

@@ -105,6 +105,26 @@ TEST_CASE(Portfolio, SaysWhatWasCovered)
     scenario_free(s);
 }
 
+TEST_CASE(Portfolio, SaysFromHowManyStatesAllWasTried)
+{
+    struct scenario *s = program(GOOD);
+    static struct portfolio p;
+    struct finding x;
+    char text[500];
+    uint32_t at = 0;
+    p = (struct portfolio){0};
+    struct hunt_opts o = opts(s, HUNT_STATES, 100000);
+    CHECK(portfolio_add(&p, &o));
+    CHECK_EQ(search(&p, &x), PORTFOLIO_NOTHING);
+    CHECK(p.slices[0].states > 1);
+    CHECK(!p.slices[0].whole);
+    CHECK(!portfolio_is_exhausted(&p));
+    CHECK(portfolio_says(&p, &at, text, sizeof text));
+    if (strstr(text, "every step from each of ") == NULL)
+        FAIL_CASE("%s", text);
+    scenario_free(s);
+}
+
 TEST_CASE(Portfolio, AllSchedulesAreAllWithoutABoundThatCutsAny)
 {
     struct scenario *s = program(GOOD);

@@ -12,6 +12,7 @@
 
 #include "harness.h"
 #include "search/explored.h"
+#include "sim/base/states.h"
 
 enum { RANDOM, PCT, POS, SURW, STRATEGIES };
 static const char *const names[STRATEGIES] = {"random", "pct", "pos", "surw"};
@@ -138,6 +139,31 @@ TEST_CASE(Published, EachIsMet)
             fprintf(stderr, "\n");
         scenario_free(s);
     }
+}
+
+/* ... but for the strategy that does not go on twice from one state in one way. */
+TEST_CASE(Published, SafeStackIsMetByItsStates)
+{
+    enum { RUNS = 400000, NODES = 1 << 20 };
+    static struct explored x;
+    struct strategy_states st;
+    struct scenario *s = load("safestack");
+    uint64_t runs = 0;
+    bool met = false;
+    open_world(&x, s, NULL, NULL);
+    strategy_states_init(&st, 1, NODES);
+    st.state = explored_state;
+    st.state_arg = &x;
+    while (!met && runs < RUNS && explored_run(&x, &st.s)) {
+        runs++;
+        met = x.verdict.kind == VERDICT_FINDING;
+    }
+    if (getenv("GMPSIM_EXPLORE_COUNTS") != NULL)
+        fprintf(stderr, "SafeStack by states: schedule %d\n", (int)runs);
+    CHECK(met);
+    strategy_states_free(&st);
+    explored_close(&x);
+    scenario_free(s);
 }
 
 /* ---- shapes ---- */

@@ -870,6 +870,10 @@ static void shows_the_world(struct m *mp)
     (void)mp;
     CHECK(core_rules.runtime() == rt);
     CHECK_EQ(core_rules.gomaxprocs(), PROCS);
+    CHECK_EQ(core_rules.exit_status(), 0);
+    rt->exit_status = 125;
+    CHECK_EQ(core_rules.exit_status(), 125);
+    rt->exit_status = 0;
 }
 
 TEST_CASE(Rules, TheCoreShowsTheWorldThatRuns) { each_release(shows_the_world); }

@@ -74,6 +74,9 @@ static const struct {
     {OP_AFTER, 0, 0, 'w', "clock"},
     {OP_TSTOP, -1, MADE, 'w', "21 clock"},
     {OP_TRESET, -1, MADE, 'w', "21 clock"},
+    {OP_CHTIMER, H_BUFFER - 1, 0, 'w', "10 clock"},
+    {OP_CHSTOP, H_BUFFER - 1, 0, 'w', "10 clock"},
+    {OP_CHRESET, H_BUFFER - 1, 0, 'w', "10 clock"},
     {OP_CTXTMO, 0, 0, 'w', "context clock"},
     {OP_CTXCANCEL, -1, MADE, 'w', "context"},
     {OP_CTXERR, -1, MADE, 'r', "context"},
@@ -99,12 +102,6 @@ static const struct {
     {OP_PRINT, 0, 0, 'w', "output"},
     {OP_EXIT, 0, 0, 'w', "all"},
 };
-
-/* Stops, resets and starts of a channel's timer: not by turns yet. */
-static bool is_channel_timer(int op)
-{
-    return op == OP_CHTIMER || op == OP_CHSTOP || op == OP_CHRESET;
-}
 
 static struct object_decl turn_decls[H_DECLARED - 1];
 
@@ -160,7 +157,7 @@ static void sees(struct m *mp)
     turn_cond_lock(&first, &(struct insn){.op = OP_CWAIT, .d = 0});
     CHECK_STR(objects_of(&first), "9");
     for (int op = 0; op < OPS; op++) { /* nobody else's business: not known, and no object */
-        if (listed[op] || is_channel_timer(op))
+        if (listed[op])
             continue;
         struct turn_does d = look_at(at_insn((struct insn){.op = (uint8_t)op, .d = 0}));
         CHECK(!d.known && !d.reads && !d.resumes);
