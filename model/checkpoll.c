@@ -79,13 +79,14 @@ static const char *check_heap(struct p *pp)
 
 /* ---- who sleeps in the poller ---- */
 
-/* Not even beyond one of a P that computes: who sets an earlier timer breaks the poll. Up to 1.15
- * it is sysmon that looks after timers. */
+/* Not even beyond one of a P that computes: who sets an earlier timer breaks the poll, and so does
+ * whoever spins, when it gives up. Up to 1.15 it is sysmon that looks after timers. */
 static const char *check_poller(void)
 {
     int64_t until = a_peek(&sched->pollUntil);
     bool sleeps = a_peek(&sched->lastpoll) == 0 && a_peek(&rt->netpoll->wakeSig) == 0;
-    if (!prof->wake_poller_wakep || !sleeps || a_peek(&sched->gcwaiting) != 0)
+    if (!prof->wake_poller_wakep || !sleeps || a_peek(&sched->gcwaiting) != 0 ||
+        a_peek(&sched->nmspinning) > 0)
         return NULL;
     for (int32_t id = 0; id < rt->allp_len; id++)
         if (sooner(heap_first(&rt->allp[id]->timers), until))

@@ -25,7 +25,8 @@ static void new_g(struct p *pp)
     pp->touched.gs = (pp->touched.gs + 1) % gs_of_a_span() & 31;
     if (at == 0) {
         jolt(g_span);
-        jolt(flush);
+        if (prof->release >= 22)
+            jolt(flush);
     } else if (at == gs_of_a_span() / 2) {
         jolt(g_page);
     }
@@ -62,12 +63,24 @@ static void new_closure(struct p *pp, uint32_t func)
     jolt(flush);
 }
 
+/* The first objects of main.main. Packages were set up on P 0, whose spans have been read by then;
+ * on others there are none yet (to 1.21: they are taken of pages that have been). */
+static void main_makes(const struct p *pp)
+{
+    if ((pp->id == 0) == (prof->release >= 22)) {
+        jolt(new_size);
+        jolt(flush);
+    }
+}
+
 /* The first wait of main, whose stack is large enough by then, and of a goroutine on each P, whose
  * is not: a larger one is copied to, and its sudog is the P's first. */
 static void first_wait(const struct g *gp, struct p *pp)
 {
     if (gp == rt->main_g) {
         jolt(first_wait);
+        if (prof->release < 22 && pp->id != 0)
+            jolt(flush);
     } else if (!pp->touched.waited && gp->system == SYSTEM_NOT) {
         pp->touched.waited = true;
         jolt(new_size);

@@ -11,6 +11,7 @@ struct p;
 static void new_g(struct p *pp);
 static void new_stack(struct p *pp);
 static void main_stack_grew(struct p *pp);
+static void main_makes(const struct p *pp);
 static void first_wait(const struct g *gp, struct p *pp);
 static void new_closure(struct p *pp, uint32_t func);
 

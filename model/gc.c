@@ -4,6 +4,7 @@
  * runtime.GC, or the forced-GC helper; the last worker ends the cycle. gcsema is held for the whole
  * cycle, worldsema around the stops; up to 1.14 there is no gcsema and worldsema is held all the
  * time. */
+#include "firsttouch.h"
 #include "gomaxprocs.h"
 #include "gqueue.h"
 #include "gstatus.h"
@@ -563,8 +564,9 @@ static enum opres step_gcReady(struct g *gp)
     else
         (void)newsysproc(STEP_fingIdle, NULL);
     os_files(mp_p(getm()));
-    jolt(boot); /* the rest of it, and what main.main makes first */
+    jolt(boot); /* the rest of it */
     main_begins();
+    main_makes(mp_p(getm()));
     unlockOSThread_internal(gp);
     return OP_DONE;
 }

@@ -39,6 +39,7 @@ static void machine_of(struct replay *rp)
                                                                           : COST_MAX_PS);
     /* In how late a sleep of 200 us was is the wake of a CPU that had been idle for long. */
     int64_t late = s->sleep_late_ns - s->wake_latency_ns - s->wake_deep_ns;
+    rp->costs.kind[COST_timer_wake] = 0;
     if (s->sleep_late_ns > 0)
         rp->costs.kind[COST_timer_slack] = ps(late > 0 ? late : 0);
 }

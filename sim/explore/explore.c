@@ -74,10 +74,12 @@ void ex_due_update_(void)
     ex_unsettle_();
 }
 
-static uint64_t wake_latency(uint64_t slept)
+static uint64_t wake_latency(uint64_t slept, bool timed_out)
 {
     uint64_t deep_after = ex_cost_(COST_deep_after), latency = ex_cost_(COST_wake_latency);
 
+    if (timed_out && ex_cost_(COST_timer_wake) != 0)
+        return ex_cost_(COST_timer_wake);
     return deep_after != 0 && slept > deep_after ? latency + ex_cost_(COST_wake_latency_deep)
                                                  : latency;
 }
@@ -93,7 +95,7 @@ void ex_wake_(struct ex_thread *t, uint64_t at, bool timed_out)
     ex_note_(t->id, VERB_wake, NULL, timed_out);
     if (at < t->now)
         at = t->now;
-    t->now = at + (slept ? wake_latency(at - t->now) : 0);
+    t->now = at + (slept ? wake_latency(at - t->now, timed_out) : 0);
     enable(t);
     if (t->wake_at != NEVER) {
         t->wake_at = NEVER;

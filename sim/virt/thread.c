@@ -265,6 +265,8 @@ void vm_block_(enum vm_sleep sleep, uint64_t until)
     park_current(t, VM_SLEEPING);
     t->sleep = (uint8_t)sleep;
     t->brief = due - t->clock < BRIEF_PS;
+    if (t->brief && sleep == VM_SLEEP_TIME)
+        due += vm_noise_time_(NOISE_brief);
     if (due < t->clock)
         due = t->clock;
     t->due = due;
@@ -302,8 +304,8 @@ static bool is_deep(const struct vm_thread *t, uint64_t at)
     return after > 0 && !t->brief && idle_for(t, at) > after;
 }
 
-/* Who wakes is occupied for `call`: the CPU is chosen at its begin, and t runs after its end. */
-static void wake(struct vm_thread *t, uint64_t at, uint64_t call, uint64_t place)
+/* On the CPU that is free at `at` t goes on `latency` later. */
+static void wake(struct vm_thread *t, uint64_t at, uint64_t latency)
 {
     assert(t->state == VM_SLEEPING);
     vm_event_cancel_(VE_TIMEOUT, &t->event);
@@ -314,7 +316,6 @@ static void wake(struct vm_thread *t, uint64_t at, uint64_t call, uint64_t place
     t->wakeups++;
     if (at < t->clock)
         at = t->clock; /* woken before it had gone to sleep */
-    uint64_t latency = call + wake_latency(t, is_deep(t, at), place);
     t->sleep = VM_SLEEP_NONE;
     t->clock = at + latency;
     if (vm_w_.cpus_on) {
@@ -326,12 +327,33 @@ static void wake(struct vm_thread *t, uint64_t at, uint64_t call, uint64_t place
     vm_ready_add_(t);
 }
 
-void vm_wake_(struct vm_thread *t, uint64_t at) { wake(t, at, 0, vm_noise_place_()); }
+/* Woken before it had gone to sleep, it is so from then on. */
+static uint64_t asleep_at(const struct vm_thread *t, uint64_t at)
+{
+    return at < t->clock ? t->clock : at;
+}
+
+/* Who wakes is occupied for `call`: the CPU is chosen at its begin, and t runs after its end. */
+static void wake_by(struct vm_thread *t, uint64_t at, uint64_t call, uint64_t place)
+{
+    wake(t, at, call + wake_latency(t, is_deep(t, asleep_at(t, at)), place));
+}
+
+void vm_wake_(struct vm_thread *t, uint64_t at) { wake_by(t, at, 0, vm_noise_place_()); }
+
+/* A timer's interrupt comes on the CPU itself, which begins to wake then: a table may say what that
+ * takes. */
+static uint64_t timer_latency(const struct vm_thread *t, uint64_t at, uint64_t place)
+{
+    if (vm_hot.kind[COST_timer_wake] == 0 || t->sleep == VM_SLEEP_SYSCALL)
+        return wake_latency(t, is_deep(t, asleep_at(t, at)), place);
+    return vm_noise_cost_at_(NOISE_timer_wake, place);
+}
 
 /* Who has not left his CPU has not to be given one. */
 void vm_timed_out_(struct vm_thread *t, uint64_t at)
 {
-    wake(t, at, 0, t->brief ? NOISE_MIDDLE : vm_noise_place_());
+    wake(t, at, timer_latency(t, at, t->brief ? NOISE_MIDDLE : vm_noise_place_()));
 }
 
 static uint64_t futex_call(const struct vm_thread *t, uint64_t at, uint64_t place)
@@ -351,9 +373,9 @@ void vm_futex_wake_(struct vm_thread *t)
 
     vm_hot.now += busy > 0 && !finds_idle ? busy : futex_call(t, at, place);
     if (busy > 0)
-        wake(t, at, vm_hot.now - at, place);
+        wake_by(t, at, vm_hot.now - at, place);
     else
-        wake(t, vm_hot.now, 0, place);
+        wake_by(t, vm_hot.now, 0, place);
 }
 
 /* Who sleeps for so short a time does not get off his CPU before he is due. */

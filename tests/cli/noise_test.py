@@ -81,6 +81,11 @@ class Noise(unittest.TestCase):
         few, many = (self.often(n, "allgs", "go1.23") for n in (20, 20 * 16))
         self.assertEqual(many - few, 4)
 
+    def test_main_makes_its_first_objects_beside_those_of_packages(self):
+        """On P 0, from 1.22 on: one size more than before. They are in no table of spans."""
+        old, new = (self.often(1, "new_size", release) for release in ("go1.21", "go1.22"))
+        self.assertEqual(new - old, 1)
+
     def test_who_makes_new_memory_private_waits_for_those_who_run(self):
         alone, beside = (self.ends(BESIDE, "flush", MS, "--procs", str(n)) -
                          self.ends(BESIDE, "flush", 0, "--procs", str(n)) for n in (1, 2))

@@ -206,8 +206,8 @@ TEST_CASE(Costs, EachVerbCostsItsEntry)
     CHECK_EQ(*t++, k[COST_syscall_enter] + k[COST_syscall_exit]);
     CHECK_EQ(*t++, 5000000 + k[COST_syscall_enter] + k[COST_syscall_exit]);
     CHECK_EQ(*t++, 5000000 + k[COST_syscall_enter] + k[COST_syscall_exit]);
-    CHECK_EQ(*t++, 7000000 + k[COST_usleep] + k[COST_timer_slack] + k[COST_wake_latency]);
-    CHECK_EQ(*t++, 9000000 + k[COST_timer_slack] + k[COST_wake_latency] + k[COST_futex_return]);
+    CHECK_EQ(*t++, 7000000 + k[COST_usleep] + k[COST_timer_slack] + k[COST_timer_wake]);
+    CHECK_EQ(*t++, 9000000 + k[COST_timer_slack] + k[COST_timer_wake] + k[COST_futex_return]);
     CHECK_EQ(*t++, 11000);
     CHECK_EQ(*t++, k[COST_epoll_poll]);
     CHECK_EQ(*t++, k[COST_epoll_break]);
@@ -419,6 +419,42 @@ TEST_CASE(Cpus, WhoIsSwitchedToGetsToRun)
     CHECK_LT(took[0], 20000000000 + 60000000);
     CHECK_LT(20000000000 + 1000000000, took[1]);
     world_end();
+}
+
+static void short_and_long(void *arg)
+{
+    (void)arg;
+    took[0] = TOOK(host_usleep(3));
+    took[1] = TOOK(host_usleep(20));
+}
+
+static void set_noise(enum cost_noise kind, uint32_t ps)
+{
+    for (int i = 0; i < NOISE_QUANTILES; i++)
+        world_costs.noise[kind][i] = ps;
+}
+
+/* A sleep that ends before its CPU is at rest takes what that takes more, others do not; and a
+ * table without `timer_wake` has timers wake as threads do, from deep idle, too. */
+TEST_CASE(Costs, ATimerWakesFromWhatItsCpuHasComeTo)
+{
+    for (int own = 0; own < 2; own++) {
+        world_free_costs();
+        world_costs.kind[COST_wake_latency] = 1000000;
+        world_costs.kind[COST_wake_latency_deep] = 5000000;
+        world_costs.kind[COST_deep_after] = 1000000;
+        world_costs.kind[COST_timer_wake] = own ? 2000000 : 0;
+        set_noise(NOISE_brief, 7000000);
+        for (int i = 0; i < NOISE_QUANTILES; i++)
+            world_costs.noise[NOISE_timer_wake][i] = world_costs.noise[NOISE_wake_latency][i] =
+                world_costs.noise[NOISE_wake_latency_deep][i] = 1000;
+        world_begin(&(struct vm_opts){.noise_permille = 1000}, 0);
+        world_thread(short_and_long, NULL);
+        CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
+        CHECK_EQ(took[0], 3000000 + 7000000 + (own ? 2000000 : 1000000));
+        CHECK_EQ(took[1], 20000000 + (own ? 2000000 : 6000000));
+        world_end();
+    }
 }
 
 /* A thousand wakes whose latency is 1 us in the middle, half at least and four times at most. */

@@ -5,7 +5,8 @@ A program may deadlock, panic or leak: that is compared too. Left out is what re
 decides by the speed of the machine, or what gen-go only imitates:
 - gc, unless asked for: which of those that can run do so before the collection is over depends on
   how long marking takes, and so does whether a fractional worker (a quarter of one P) has had its
-  share. Who waits meanwhile, and what comes afterwards, does not: most such programs are stable;
+  share. Who waits meanwhile, and what comes afterwards, does not: most such programs are stable,
+  and of the others differ.py compares what real Go prints often;
 - system calls: whether one lasts until the P is retaken;
 - after: gen-go's channel of values is filled by a goroutine; a timer's own channel is not.
 Instants of one program are sums of different powers of two of 6 ms, never close together.
