@@ -4,9 +4,9 @@
 
     heap.py GO... [--table FILE] [--sizes]
 
-GO: .../bin/go of Go 1.19 or newer. Each builds one program, which on one P allocates 32 MB in blocks
-of pointers, lets go of it before a collection saw it and allocates it again, twice; then 32 MB
-more, and collects twelve times. Entries, per KB, medians of three programs:
+GO: .../bin/go of Go 1.19 or newer. Each builds one program, which on one P allocates 32 MB in
+blocks of pointers, lets go of it before a collection saw it and allocates it again, twice; then
+32 MB more, and collects twelve times. Entries, per KB, medians of three programs:
 
     mark_kb    marking in the collections but the first of them (GODEBUG=gctrace=1)
     touch_kb   what the first takes longer: half of what it reads are pages that nobody touched
@@ -143,8 +143,8 @@ def write(path, measured):
     for version, all_of in measured.items():
         own = releases.setdefault(".".join(version.split(".")[:2]), {})
         for name, ps in all_of.items():
-            own[name] = {"ps": ps, "source": "measured: costs/measure/heap.py, %s, blocks of 16 KB" %
-                         version}
+            own[name] = {"ps": ps, "source": "measured: costs/measure/heap.py, %s, blocks of 16 KB"
+                                             % version}
     with open(path, "w", encoding="utf-8") as f:
         f.write(text_of(table))
 
