@@ -531,6 +531,18 @@ static void sleeps(void)
     }
 }
 
+/* What a short sleep takes of the CPU: to set its timer, to leave and to come back. */
+static void sleeps_of_the_cpu(void)
+{
+    struct hw_entry *e = begin(&T.e, "usleep_busy");
+    for (int i = 0; i < T.samples; i++) {
+        int64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, SOON_NS}, NULL);
+        put(e, (clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) * 1000);
+    }
+    end(e, true);
+}
+
 bool hw_measure(int samples, void (*tell)(void *arg, const struct hw_entry *e), void *arg)
 {
     cpu_set_t set;
@@ -552,6 +564,7 @@ bool hw_measure(int samples, void (*tell)(void *arg, const struct hw_entry *e), 
         pairs("thread_start", "thread_start_latency", true, start_thread);
         signals();
     }
+    sleeps_of_the_cpu();
     sleeps();
     close(epoll_fd);
     close(event_fd);

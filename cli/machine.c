@@ -172,7 +172,9 @@ static void load_costs(struct machine *m, struct run_opts *o)
     m->table = x_alloc(sizeof *m->table);
     if (!costs_load(&f, m->costs, m->table))
         cli_fail(&f);
-    o->costs = &m->table->costs;
+    costs_of_release(m->table, o->profile.release, &m->costs_here);
+    o->costs = &m->costs_here;
+    costs_rules(o->costs, &o->profile);
 }
 
 void machine_release_all(struct machine *m)
@@ -323,6 +325,8 @@ void machine_load_scenario(struct machine *m, const char *file, struct scenario 
     m->scenario = s;
     if (!run_opts_of(&f, m->scenario, release, o))
         cli_fail(&f);
+    load_costs(m, o);
+    scenario_rules(s, &o->profile); /* what is said goes before what a table measured */
     for (int i = 0; i < m->rules.count; i++)
         machine_rule(&o->profile, m->rules.items[i]);
     if (m->procs > PROCS_MAX)
@@ -342,7 +346,6 @@ void machine_load_scenario(struct machine *m, const char *file, struct scenario 
         cli_die(EXIT_USAGE, "--warmup: %s, and the run ends at %s", time_exact(o->warmup_ns),
                 time_exact(o->until_ns));
     set_seed(m, o);
-    load_costs(m, o);
 }
 
 /* ---- the line that repeats a run ---- */

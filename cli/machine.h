@@ -25,6 +25,7 @@ struct machine {
     struct opt_seed seed;
     bool quota_later;         /* quotas come from elsewhere: a period alone is no mistake */
     struct cost_table *table; /* NULL: the built-in one */
+    struct costs costs_here;  /* what it says of the release that runs */
     struct costs recorded;    /* of the machine of a trace */
 };
 

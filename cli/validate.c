@@ -245,6 +245,13 @@ static const char *why_not(const struct scenario *s)
     return "";
 }
 
+static bool is_run(const struct validate *a, const struct comparison *c, enum part part)
+{
+    if (part == P_VIRTUAL_GO || part == P_VIRTUAL_GO_SEEN)
+        return c->go != NULL && a->costs_go != NULL;
+    return (part != P_GO && part != P_GO_SEEN) || c->go != NULL;
+}
+
 static void add_comparison(struct validate *a, const char *path, int32_t procs,
                            const struct go_tool *go)
 {
@@ -265,8 +272,7 @@ static void add_comparison(struct validate *a, const char *path, int32_t procs,
     if (c.procs == 0)
         c.procs = s->procs > 0 ? s->procs : c.cpus;
     for (int p = 0; p < P_COUNT; p++)
-        if (((p != P_GO && p != P_GO_SEEN) || c.go != NULL) &&
-            (p != P_VIRTUAL_GO || (c.go != NULL && a->costs_go != NULL)))
+        if (is_run(a, &c, (enum part)p))
             c.runs[p] = x_alloc((size_t)a->v.nruns * sizeof **c.runs);
     a->v.of = x_grow(a->v.of, (a->v.count + 1) * sizeof *a->v.of);
     a->v.of[a->v.count++] = c;
@@ -325,14 +331,14 @@ static void clean(struct validate *a)
 
 /* ---- options ---- */
 
-static void load_costs(const char *path, struct cost_table *table, const struct costs **to)
+static void load_costs(const char *path, struct cost_table *table, const struct cost_table **to)
 {
     struct failure f = {0};
     if (path == NULL)
         return;
     if (!costs_load(&f, path, table))
         cli_fail(&f);
-    *to = &table->costs;
+    *to = table;
 }
 
 static void read_options(struct validate *a, int64_t runs)

@@ -16,12 +16,13 @@
 #include <stdint.h>
 
 #include "scenarios/scenario.h"
-#include "sim/virt/costs.h"
+#include "store/costs_json.h"
 
 /* METRIC(name, unit: 't' ns, 'n' a number, 'p' a permille; what it is) */
 #define VALIDATE_METRICS(METRIC)                                                                \
     METRIC(makespan, 't', "from the begin of main.main to the end")                             \
     METRIC(cpu, 't', "CPU time of all threads, meanwhile")                                      \
+    METRIC(watched, 't', "the makespan of the run in which goroutines were watched")            \
     METRIC(rate, 'n', "goroutines put on a thread, a second")                                   \
     METRIC(switches, 'n', "goroutines put on a thread")                                         \
     METRIC(parks, 'n', "goroutines that began to wait")                                         \
@@ -75,8 +76,18 @@ struct go_tool {
     int release;
 };
 
-/* Two sources that are measured twice: as they are, and with somebody who watches. */
-enum part { P_VIRTUAL, P_VIRTUAL_GO, P_THREADS, P_THREADS_SEEN, P_GO, P_GO_SEEN, P_COUNT };
+/* Each source is run twice: as it is, and with somebody who watches, which takes time. */
+enum part {
+    P_VIRTUAL,
+    P_VIRTUAL_SEEN,
+    P_VIRTUAL_GO,
+    P_VIRTUAL_GO_SEEN,
+    P_THREADS,
+    P_THREADS_SEEN,
+    P_GO,
+    P_GO_SEEN,
+    P_COUNT
+};
 enum source { S_VIRTUAL, S_THREADS, S_VIRTUAL_GO, S_GO, S_COUNT };
 
 /* One program on one machine by the rules of one release. */
@@ -98,8 +109,8 @@ struct validation {
     int nruns;
     uint64_t seed;
     int64_t until_ns;
-    const struct costs *costs, *costs_go; /* NULL: the built-in table, costs */
-    double max_error;                     /* percent; below 0: none */
+    const struct cost_table *costs, *costs_go; /* NULL: the built-in table, costs */
+    double max_error;                          /* percent; below 0: none */
     bool quiet;
     int cpu_permille; /* of the CPUs that this command and its programs could have had */
 };

@@ -26,6 +26,12 @@ static const struct {
 static const char *const dist_names[] = {"wait", "wake"};
 static const char *const source_names[] = {"virtual", "threads", "virtual-go", "go"};
 
+/* Which runs of a source. */
+struct every {
+    int first, stride;
+};
+static const struct every every_run = {0, 1}, odd_runs = {0, 2}, even_runs = {1, 2};
+
 /* ---- numbers ---- */
 
 bool has_source(const struct comparison *c, enum source s)
@@ -42,7 +48,7 @@ enum source reference_of(const struct comparison *c, enum source s)
 /* The runs in which goroutines were watched. */
 const struct taken *seen_of(const struct comparison *c, enum source s)
 {
-    static const enum part of[] = {P_VIRTUAL, P_THREADS_SEEN, P_VIRTUAL_GO, P_GO_SEEN};
+    static const enum part of[] = {P_VIRTUAL_SEEN, P_THREADS_SEEN, P_VIRTUAL_GO_SEEN, P_GO_SEEN};
     return c->runs[of[s]];
 }
 
@@ -57,6 +63,8 @@ static double value_of(const struct comparison *c, enum source s, enum metric m,
 {
     static const enum part plain[] = {P_VIRTUAL, P_THREADS, P_VIRTUAL_GO, P_GO};
     const struct taken *of = c->runs[plain[s]], *seen = seen_of(c, s);
+    if (m == V_watched)
+        return seen[run].value[V_makespan];
     if (m == V_rate)
         return seen[run].value[V_switches] * 1e9 / of[run].value[V_makespan];
     if (m == V_threads && isnan(of[run].value[m]))
@@ -76,17 +84,25 @@ static double median_of(double *v, int n)
     return n == 0 ? NAN : n % 2 == 1 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
+/* What is known of every stride-th run, from the first on. */
+static int values_of(const struct validation *v, const struct comparison *c, enum source s,
+                     enum metric m, struct every every, double *all)
+{
+    int n = 0;
+    for (int i = every.first; i < v->nruns; i += every.stride) {
+        double x = value_of(c, s, m, i);
+        if (!isnan(x))
+            all[n++] = x;
+    }
+    return n;
+}
+
 /* Order statistics: no shape of the distribution is assumed. */
 struct middle middle_of(const struct validation *v, const struct comparison *c, enum source s,
                         enum metric m)
 {
     double all[RUNS_MAX];
-    int n = 0;
-    for (int i = 0; i < v->nruns; i++) {
-        double x = value_of(c, s, m, i);
-        if (!isnan(x))
-            all[n++] = x;
-    }
+    int n = values_of(v, c, s, m, every_run, all);
     if (n == 0)
         return (struct middle){NAN, NAN, NAN, 0};
     double median = median_of(all, n), reach = 0.98 * sqrt(n);
@@ -108,6 +124,16 @@ static double error_of(const struct validation *v, const struct comparison *c, e
     return is > 0 ? said / is - 1 : NAN;
 }
 
+/* How far every other run of a source is from the runs between: nobody can come nearer to it. */
+static double error_of_itself(const struct validation *v, const struct comparison *c, enum source s,
+                              enum metric m)
+{
+    double odd[RUNS_MAX], even[RUNS_MAX];
+    double is = median_of(odd, values_of(v, c, s, m, odd_runs, odd)),
+           other = median_of(even, values_of(v, c, s, m, even_runs, even));
+    return is > 0 ? other / is - 1 : NAN;
+}
+
 /* ---- distributions ---- */
 
 struct point {
@@ -121,14 +147,14 @@ static int by_ns(const void *pa, const void *pb)
     return a->ns < b->ns ? -1 : a->ns > b->ns;
 }
 
-static size_t pool(const struct validation *v, const struct taken *runs, enum waits d, double sign,
-                   struct point *to)
+static size_t pool(const struct validation *v, const struct taken *runs, struct every every,
+                   enum waits d, double sign, struct point *to)
 {
     double sum = 0;
     size_t n = 0;
-    for (int i = 0; i < v->nruns; i++)
+    for (int i = every.first; i < v->nruns; i += every.stride)
         sum += (double)runs[i].count[d];
-    for (int i = 0; i < v->nruns && sum > 0; i++)
+    for (int i = every.first; i < v->nruns && sum > 0; i += every.stride)
         for (int q = 0; q < QUANTILES && runs[i].count[d] > 0; q++)
             to[n++] = (struct point){runs[i].quantile[d][q],
                                      sign * (double)runs[i].count[d] / sum / QUANTILES};
@@ -136,14 +162,14 @@ static size_t pool(const struct validation *v, const struct taken *runs, enum wa
 }
 
 /* Kolmogorov and Smirnov's: the largest distance of the two shares that are at most so long. */
-double distance(const struct validation *v, const struct comparison *c, enum waits d, enum source a,
-                enum source b)
+static double distance_of(const struct validation *v, enum waits d, const struct taken *a,
+                          struct every of_a, const struct taken *b, struct every of_b)
 {
     size_t room = (size_t)v->nruns * QUANTILES * 2, na, n;
     struct point *all = x_alloc(room * sizeof *all);
     double apart = 0, most = 0;
-    na = pool(v, seen_of(c, a), d, 1, all);
-    n = na + pool(v, seen_of(c, b), d, -1, all + na);
+    na = pool(v, a, of_a, d, 1, all);
+    n = na + pool(v, b, of_b, d, -1, all + na);
     if (na == 0 || n == na)
         most = NAN;
     qsort(all, n, sizeof *all, by_ns);
@@ -154,6 +180,18 @@ double distance(const struct validation *v, const struct comparison *c, enum wai
     }
     free(all);
     return most;
+}
+
+double distance(const struct validation *v, const struct comparison *c, enum waits d, enum source a,
+                enum source b)
+{
+    return distance_of(v, d, seen_of(c, a), every_run, seen_of(c, b), every_run);
+}
+
+static double distance_of_itself(const struct validation *v, const struct comparison *c,
+                                 enum waits d, enum source s)
+{
+    return distance_of(v, d, seen_of(c, s), odd_runs, seen_of(c, s), even_runs);
 }
 
 /* ---- over all comparisons ---- */
@@ -398,6 +436,7 @@ static void rows_json(const struct validation *v, const struct comparison *c, cJ
             number(o, "high", mid.high);
             cJSON_AddNumberToObject(o, "runs", mid.n);
             number(o, "error", error_of(v, c, (enum source)s, (enum metric)m));
+            number(o, "itself", error_of_itself(v, c, (enum source)s, (enum metric)m));
             cJSON_AddItemToArray(rows, o);
         }
 }
@@ -412,6 +451,7 @@ static void distances_json(const struct validation *v, const struct comparison *
             cJSON *o = row_json(c, measured[i], dist_names[d], "ns");
             number(o, "distance",
                    distance(v, c, (enum waits)d, reference_of(c, measured[i]), measured[i]));
+            number(o, "itself", distance_of_itself(v, c, (enum waits)d, measured[i]));
             cJSON_AddItemToArray(list, o);
         }
 }

@@ -13,7 +13,8 @@
 
 #define PS 1000.0
 
-enum { NOISE_ALL = 1000, THREADS_UNTIL_S = 60 };
+/* From go1.22 on a trace's clock is the system's, divided by 64. */
+enum { NOISE_ALL = 1000, THREADS_UNTIL_S = 60, COARSE_SINCE = 22, GO_TICK_PS = 64000 };
 
 static void clear(struct taken *t)
 {
@@ -59,7 +60,6 @@ void take_tally(struct tally *c, const struct run_result *q, struct taken *to)
 static void take_counters(const struct run_result *q, struct taken *to)
 {
     double *v = to->value;
-    v[V_makespan] = (double)(q->now_ps - q->main_ps) / PS;
     v[V_cpu] = (double)(q->cpu_ps - q->main_cpu_ps) / PS;
     v[V_steals] = (double)q->counters[COUNTER_steals_won];
     v[V_stolen] = (double)q->counters[COUNTER_stolen];
@@ -74,6 +74,7 @@ static void take_counters(const struct run_result *q, struct taken *to)
 
 struct watched {
     struct tally tally;
+    uint64_t tick_ps;
     bool no_memory;
 };
 
@@ -82,12 +83,22 @@ static void watch(void *arg, struct transitions *t)
     struct watched *w = arg;
     struct failure f = {0};
     w->no_memory = !tally_init(&w->tally, t, true, &f);
+    w->tally.tick_ps = w->tick_ps;
+}
+
+static bool is_seen(enum part part)
+{
+    return part == P_VIRTUAL_SEEN || part == P_VIRTUAL_GO_SEEN || part == P_THREADS_SEEN ||
+           part == P_GO_SEEN;
 }
 
 static void opts_of(const struct validation *v, const struct comparison *c, enum part part, int run,
                     struct run_opts *o)
 {
     static struct host_threads threads;
+    static struct costs costs;
+    bool of_go = part == P_VIRTUAL_GO || part == P_VIRTUAL_GO_SEEN;
+    const struct cost_table *table = of_go ? v->costs_go : v->costs;
     struct failure f = {0};
     if (!run_opts_of(&f, c->scenario, c->release, o))
         cli_fail(&f);
@@ -104,7 +115,13 @@ static void opts_of(const struct validation *v, const struct comparison *c, enum
         return;
     }
     o->noise_permille = NOISE_ALL;
-    o->costs = part == P_VIRTUAL_GO ? v->costs_go : v->costs;
+    o->records_cost = is_seen(part);
+    if (table == NULL)
+        return;
+    costs_of_release(table, c->release, &costs);
+    o->costs = &costs;
+    costs_rules(&costs, &o->profile);
+    scenario_rules(c->scenario, &o->profile); /* what it says goes before what was measured */
 }
 
 static void take_run(const struct validation *v, const struct comparison *c, enum part part,
@@ -115,9 +132,10 @@ static void take_run(const struct validation *v, const struct comparison *c, enu
     struct failure f = {0};
     struct run_opts o;
     opts_of(v, c, part, run, &o);
-    if (part == P_THREADS) {
-        o.no_analysis = true;
-    } else {
+    bool seen = is_seen(part);
+    w.tick_ps = part == P_VIRTUAL_GO_SEEN && c->release >= COARSE_SINCE ? GO_TICK_PS : 0;
+    o.no_analysis = !seen;
+    if (seen) {
         o.listen = watch;
         o.arg = &w;
     }
@@ -128,9 +146,10 @@ static void take_run(const struct validation *v, const struct comparison *c, enu
     if (r.result.end != END_STOPPED || w.no_memory)
         snprintf(to->why, sizeof to->why, "%s ended as: %s",
                  o.host != NULL ? "the run on threads" : "virtual time", run_verdict(&r.result));
-    if (part != P_THREADS_SEEN)
+    to->value[V_makespan] = (double)(r.result.now_ps - r.result.main_ps) / PS;
+    if (!seen)
         take_counters(&r.result, to);
-    if (part != P_THREADS) {
+    if (seen) {
         take_tally(&w.tally, &r.result, to);
         tally_release(&w.tally);
     }
@@ -142,7 +161,7 @@ bool take_part(const struct validation *v, const struct comparison *c, enum part
 {
     clear(to);
     if (part == P_GO || part == P_GO_SEEN)
-        go_take(v, c, part == P_GO_SEEN, run, to);
+        go_take(v, c, is_seen(part), run, to);
     else
         take_run(v, c, part, run, to);
     return true;

@@ -46,6 +46,7 @@ struct gcController {
     /* marking */
     ATOMIC(int64_t) remaining; /* bytes to scan that nobody took */
     ATOMIC(int32_t) active;    /* workers and assists between gcBeginWork and gcEndWork */
+    uint32_t heapPeak;         /* KB that heapLive ever had; by who holds central */
     ATOMIC(int64_t) bgScanCredit;
     ATOMIC(int64_t) assistRatio; /* bytes to scan per byte allocated, << 16 */
     ATOMIC(struct g *) rootNext; /* whose stack is scanned next */
@@ -72,6 +73,7 @@ struct gcController {
     ATOMIC(bool) leak_pending;    /* 1.26+, leak.c: the next cycle looks for leaked goroutines */
     bool leak_enabled, leak_done; /* this cycle looks, has looked; changed in a stopped world */
     int32_t leak_rounds;
+    uint32_t heapWritten; /* KB of memory that was used twice; by who holds central */
     struct leaks *leaks;
 
     struct mutex assistLock;
@@ -84,6 +86,7 @@ struct gcController {
     struct mutex sweepLock;
     struct g *sweepG;
     bool sweepParked;
+    uint32_t scanNsPerKb; /* of this cycle */
 
     struct mutex forcegcLock;
     struct g *forcegcG;

@@ -96,7 +96,10 @@ static void gc_startCycle(enum gcTrigger trigger)
         rt->allp[i]->gc.fractionalTime = 0;
     int64_t roots = (int64_t)a_load(&rt->allglen) * ROOT_BYTES_PER_G;
     c->allocatedInMark = a_load(&c->heapLive);
-    int64_t reachable = a_load(&c->reachable);
+    int64_t reachable = a_load(&c->reachable), fresh = reachable - c->heapMarked;
+    c->scanNsPerKb = (uint32_t)prof->gc_mark_ns_per_kb;
+    if (fresh > 0) /* pages that nobody looked at */
+        c->scanNsPerKb += (uint32_t)mul_div(prof->gc_touch_ns_per_kb, fresh, reachable);
     a_store(&c->remaining, prof->gc_fanout > 0 ? roots : reachable + roots);
     a_store(&c->hidden, prof->gc_fanout > 0 ? reachable : 0);
     c->fixedRoot.alllink = rt->allgs;

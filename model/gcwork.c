@@ -47,7 +47,7 @@ static int64_t take_work(int64_t want)
  * between two scans. */
 static void scan(int64_t n)
 {
-    int64_t left = n * prof->gc_mark_ns_per_kb / 1024;
+    int64_t left = n * rt->gc.scanNsPerKb / 1024;
     while (left > 0)
         left = burst(left, BURST_CUT);
 }

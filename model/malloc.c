@@ -11,6 +11,22 @@ enum { MCACHE_BYTES = 8192, LARGE_BYTES = 32 << 10 };
 /* A scenario's machine has 1 TiB of memory: a heap beyond it is out of memory, as in mheap.grow. */
 static const int64_t heap_max = INT64_C(1) << 40;
 
+/* Memory that the heap never had is full of zeros. What it had is cleared; the first time the
+ * system has to give a page for it. */
+static void clear_block(struct gcController *c, int64_t bytes)
+{
+    uint32_t kb = (uint32_t)(bytes / 1024), live = (uint32_t)(a_peek(&c->heapLive) / 1024) + kb;
+    if (live > c->heapPeak) {
+        c->heapPeak = live;
+        return;
+    }
+    work_n(clear_kb, kb);
+    if (c->heapWritten + (uint32_t)(c->heapMarked / 1024) < c->heapPeak) {
+        work_n(fresh_kb, kb);
+        c->heapWritten += kb;
+    }
+}
+
 /* mcache.refill, and the large path. True: heapLive grew, the trigger is worth a look
  * (shouldhelpgc). */
 static bool take_bytes(struct p *pp, int64_t bytes)
@@ -24,6 +40,7 @@ static bool take_bytes(struct p *pp, int64_t bytes)
                                         : (bytes + MCACHE_BYTES - 1) / MCACHE_BYTES * MCACHE_BYTES;
     lock(&c->central);
     work(mcache_refill);
+    clear_block(c, fresh);
     unlock(&c->central);
     a_add(&c->heapLive, fresh);
     if (bytes <= LARGE_BYTES)

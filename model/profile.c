@@ -102,6 +102,7 @@ static const struct {
     {"spinbit_tail_period", 1, INT32_MAX},
     {"gc_percent", -1, 1000000},
     {"gc_mark_ns_per_kb", 0, 1000000},
+    {"gc_touch_ns_per_kb", 0, 1000000},
     {"gc_util_percent", 1, 100},
     {"trace_buf_events", 1, INT32_MAX},
     {"async_preempt_off", 0, 1},

@@ -69,6 +69,7 @@ struct host_opts {
     bool ties_by_seed;
     bool fifo; /* who has a CPU keeps it until he sleeps */
     uint32_t noise_permille;
+    bool records_cost; /* as on a real machine */
     /* one host alone; may be NULL for the others */
     const struct host_explore *explore;
     const struct host_threads *threads;

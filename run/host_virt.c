@@ -25,6 +25,7 @@ bool virt_open_(const struct host *h, struct failure *f, const struct host_opts 
                                         .sched = {.fifo = o->fifo},
                                         .ties = o->ties_by_seed ? VM_TIES_BY_SEED : VM_TIES_BY_ID,
                                         .noise_permille = o->noise_permille,
+                                        .records_cost = o->records_cost,
                                         .records_moves = o->moves,
                                         .sink = o->sink,
                                         .sink_arg = o->sink_arg,

@@ -187,6 +187,7 @@ static struct host_opts host_opts_of(struct run *r)
         .ties_by_seed = o->ties_by_seed,
         .fifo = o->fifo,
         .noise_permille = o->noise_permille,
+        .records_cost = o->records_cost,
         .traced = o->traced,
         .explore = o->explore,
         .threads = o->threads,

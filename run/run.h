@@ -47,6 +47,7 @@ struct run_opts {
     bool ties_by_seed;         /* else by id */
     bool fifo;                 /* CPUs: first come, first served */
     uint32_t noise_permille;   /* of the measured noise of the cost table; 1000: all of it */
+    bool records_cost;         /* a record takes what the cost table says, as on a real machine */
     bool plants; /* breaks an invariant on purpose, as soon after this time as it can */
     enum core_plant plant;
     uint64_t plant_ps;

@@ -54,9 +54,15 @@ static void put_back(struct tally *c, const struct g_now *next)
         c->preempted++;
 }
 
+/* As a clock shows it that does not go on in between. */
+static uint64_t shown(const struct tally *c, uint64_t time)
+{
+    return c->tick_ps > 0 ? time - time % c->tick_ps : time;
+}
+
 static void starts(struct tally *c, const struct tr_g *g, const struct g_now *next, uint64_t time)
 {
-    int64_t ns = (int64_t)((time - g->now.since) / PS_PER_NS);
+    int64_t ns = (int64_t)((shown(c, time) - shown(c, g->now.since)) / PS_PER_NS);
     bool woken = g->now.reason == 0;
     c->switches++;
     hist_record(&c->wait, ns);

@@ -24,6 +24,7 @@ struct tally {
     uint64_t running_ps;
     uint64_t began_ps; /* main.main did; what was before is the runtime's, and not counted */
     bool starting;     /* it has not yet */
+    uint64_t tick_ps;  /* of the clock that times are read from; 0: any instant */
     uint32_t init_pc;  /* where the runtime's own part of main waits; EVENT_NO_PC: nowhere yet */
 };
 

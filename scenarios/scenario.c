@@ -338,13 +338,18 @@ void scenario_free(struct scenario *s)
         pool_free(s->pool);
 }
 
+void scenario_rules(const struct scenario *s, struct profile *out)
+{
+    for (int i = 0; i < s->nrules; i++)
+        (void)profile_set(out, s->rules[i].name, s->rules[i].value); /* checked when it was read */
+}
+
 bool scenario_profile(struct failure *f, const struct scenario *s, int release, struct profile *out)
 {
     if (!profile_init(out, release != 0 ? release : s->profiles[0])) {
         fail(f, E_PROFILE, "no profile go1.%d", release);
         return false;
     }
-    for (int i = 0; i < s->nrules; i++)
-        (void)profile_set(out, s->rules[i].name, s->rules[i].value); /* checked when it was read */
+    scenario_rules(s, out);
     return true;
 }

@@ -82,5 +82,7 @@ void scenario_free(struct scenario *s);
  */
 bool scenario_profile(struct failure *f, const struct scenario *s, int release,
                       struct profile *out);
+/* Its rules alone. */
+void scenario_rules(const struct scenario *s, struct profile *out);
 
 #endif

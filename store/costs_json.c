@@ -276,6 +276,9 @@ _Static_assert((int)ATOMIC_COUNT <= LIST_MAX && (int)COST_COUNT <= LIST_MAX &&
                    (int)W_COUNT <= LIST_MAX,
                "");
 
+/* What the built-in table does not have, older tables do not know. */
+static bool is_off(const struct list *l, uint32_t i) { return l->numbers && l->numbers[i] == 0; }
+
 static bool read_list(struct reader *r, const struct member *at, const struct list *l)
 {
     bool have[LIST_MAX] = {false};
@@ -297,7 +300,7 @@ static bool read_list(struct reader *r, const struct member *at, const struct li
             return false;
     }
     for (uint32_t i = 0; i < l->count && !r->inherits; i++)
-        if (!have[i])
+        if (!have[i] && !is_off(l, i))
             return fail_at(r, at->key, "\"%s\" is missing here", l->name(i));
     return true;
 }
@@ -328,6 +331,62 @@ static bool read_ports(struct reader *r, const struct member *at, struct costs *
     return true;
 }
 
+/* ---- releases ---- */
+
+static bool read_release(struct reader *r, const struct member *m, struct cost_table *t)
+{
+    struct costs_release *own = &t->releases[t->nreleases];
+    int release = profile_parse(m->item->string);
+    bool inherits = r->inherits;
+
+    if (release < 0 || strcmp(m->item->string, "latest") == 0)
+        return fail_at(r, m->key, "want a release such as go1.23, not \"%s\"", m->item->string);
+    if (t->nreleases == COSTS_RELEASES_MAX || (t->nreleases > 0 && own[-1].release >= release))
+        return fail_at(r, m->key, "%s: releases rise", m->item->string);
+    own->release = release;
+    memset(own->work, 0xff, sizeof own->work);
+    t->nreleases++;
+    r->inherits = true; /* what differs */
+    bool ok = read_list(r, m, &(struct list){"releases", work_name, W_COUNT, NULL, own->work});
+    r->inherits = inherits;
+    return ok;
+}
+
+static bool read_releases(struct reader *r, const struct member *at, struct cost_table *t)
+{
+    struct member m;
+
+    if (!cJSON_IsObject(at->item))
+        return fail_at(r, at->value, "%s: want an object", at->item->string);
+    t->nreleases = 0; /* all of them, not those of the table that this one begins with */
+    EACH_MEMBER(r, m, at->item, at->value)
+    if (!read_release(r, &m, t))
+        return false;
+    return true;
+}
+
+void costs_of_release(const struct cost_table *t, int release, struct costs *out)
+{
+    const struct costs_release *own = t->releases;
+
+    *out = t->costs;
+    if (t->nreleases == 0)
+        return;
+    while (own + 1 < t->releases + t->nreleases && own[1].release <= release)
+        own++;
+    for (int i = 0; i < W_COUNT; i++)
+        if (own->work[i] != COSTS_UNSAID)
+            out->work[i] = own->work[i];
+}
+
+void costs_rules(const struct costs *c, struct profile *p)
+{
+    if (c->work[W_mark_kb] > 0)
+        p->gc_mark_ns_per_kb = (c->work[W_mark_kb] + 500) / 1000;
+    if (c->work[W_touch_kb] > 0)
+        p->gc_touch_ns_per_kb = (c->work[W_touch_kb] + 500) / 1000;
+}
+
 /* ---- the top ---- */
 
 enum top {
@@ -339,10 +398,11 @@ enum top {
     TOP_COSTS,
     TOP_WORK,
     TOP_NOISE,
+    TOP_RELEASES,
     TOP_COUNT
 };
-static const char *const tops[TOP_COUNT] = {"version", "name",  "unit", "inherits",
-                                            "ports",   "costs", "work", "noise"};
+static const char *const tops[TOP_COUNT] = {"version", "name", "unit",  "inherits", "ports",
+                                            "costs",   "work", "noise", "releases"};
 
 static bool want_text(struct reader *r, const struct member *m, const char *text)
 {
@@ -384,6 +444,7 @@ static bool read_top(struct reader *r, const struct member *m, enum top top, str
     case TOP_WORK:
         return read_list(r, m, &(struct list){"work", work_name, W_COUNT, NULL, c->work});
     case TOP_NOISE: return read_noise(r, m, c);
+    case TOP_RELEASES: return read_releases(r, m, t);
     case TOP_COUNT: break;
     }
     return false;
@@ -448,7 +509,8 @@ static bool read_tree(struct reader *r, const cJSON *root, struct cost_table *t)
             return false;
     }
     for (uint32_t i = 0; i < TOP_COUNT; i++)
-        if (!have[i] && i != TOP_INHERITS && i != TOP_NOISE && !(r->inherits && i >= TOP_PORTS))
+        if (!have[i] && i != TOP_INHERITS && i != TOP_NOISE && i != TOP_RELEASES &&
+            !(r->inherits && i >= TOP_PORTS))
             return fail_at(r, start, "\"%s\" is missing", tops[i]);
     return true;
 }

@@ -144,6 +144,18 @@ def fit(gmpsim, base, aims, profile, folder, whose):
     return table
 
 
+def record_ps(rows, source):
+    """What it takes to look, once: of a ping-pong's switch the wait holds two records, or events,
+    more than what nobody watches."""
+    def wait(of):
+        return next(r["median"] for r in rows if r["metric"] == "wait_p50" and
+                    os.path.basename(r["file"]) == "ping-pong.json" and is_of(r["source"], of))
+
+    def is_of(said, of):
+        return said == of or of == "go" and said.startswith("go")
+    return max(0, round(1000 * (wait(source) - wait("virtual")) / 2))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("gmpsim")
@@ -194,6 +206,9 @@ def main():
                 continue
             table = fit(gmpsim, base, aims, profile, folder, source)
             table["name"] = os.path.basename(out)[:-5]
+            table["work"]["record"] = {
+                "ps": record_ps(said["rows"], source),
+                "source": "measured: costs/measure/work.py, a ping-pong that is watched or not"}
             with open(out, "w", encoding="utf-8") as f:
                 f.write(json.dumps(table, indent=2) + "\n")
     return 0

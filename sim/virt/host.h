@@ -261,6 +261,7 @@ static inline void vm_emit_(enum event_type type, uint32_t g, uint64_t a, uint32
 {
     if (event_put(&vm_log_, type, vm_now_, vm_hot.front->who, g, a, b, c))
         VM_DO_(event_log_full_(&vm_log_)); /* asks for the time before which all is settled */
+    vm_now_ += vm_hot.record;
 }
 
 /* The traced host has its own. */

@@ -40,6 +40,7 @@ struct vm_hot {
         unsigned long long hit, miss;
     } atomic[ATOMIC_COUNT];
     unsigned long long work[W_COUNT];
+    unsigned long long record; /* what each takes */
     uint32_t kind[COST_COUNT];
     bool noisy;
 };

@@ -434,7 +434,9 @@ void vm_usleep_(uint32_t us)
 {
     vm_point_();
     vm_hot.now += vm_hot.kind[COST_usleep];
-    vm_block_(VM_SLEEP_TIME, vm_hot.now + US(us) + jitter());
+    uint64_t until = vm_hot.now + US(us) + jitter();
+    vm_hot.now += vm_hot.kind[COST_usleep_busy]; /* the timer is set already */
+    vm_block_(VM_SLEEP_TIME, until > vm_hot.now ? until : vm_hot.now);
 }
 
 /* ---- bursts ---- */

@@ -60,6 +60,7 @@ struct vm_opts {
     /* Threads alive at once; 0: VM_THREADS_ALIVE_MAX. A small one makes saving cheaper. */
     uint32_t threads_max;
     uint32_t noise_permille; /* share of the table's noise, from the seed; 0: none */
+    bool records_cost;       /* a record takes W_record; else it is made in no time */
     uint32_t records_batch;  /* records per call of the sink; 0: EVENT_BATCH_COUNT */
     event_sink_fn *sink;     /* event records go here; NULL: records off */
     bool records_moves;      /* also those for listeners only (events.def) */

@@ -141,6 +141,7 @@ static void init_hot(const struct vm_opts *o)
     memcpy(vm_hot.kind, c->kind, sizeof vm_hot.kind);
     memcpy(vm_w_.quantiles, c->noise, sizeof vm_w_.quantiles);
     vm_hot.noisy = o->noise_permille != 0;
+    vm_hot.record = o->records_cost ? c->work[W_record] : 0;
 }
 
 static size_t lines_size(void) { return (vm_w_.arena.top >> 6) * sizeof *vm_w_.lines; }

@@ -3,10 +3,14 @@
 """How far virtual time is from real threads and real Go, as a page: docs/validation.md.
 
 usage: validation.py GMPSIM measure FOLDER [--go PATH]... [--with COMMAND] [VALIDATE OPTIONS]
+       validation.py GMPSIM causes FOLDER --costs TABLE --costs-go TABLE [--go PATH]...
+       validation.py GMPSIM sensitivity FOLDER --costs-go TABLE
        validation.py GMPSIM write FOLDER PAGE
 
 measure runs gmpsim validate over the scenarios below, and random ones (holdout.py), and keeps what
-it says in FOLDER; COMMAND, such as chrt, stands before each call. write makes the page of it.
+it says in FOLDER; COMMAND, such as chrt, stands before each call. causes takes away what makes
+virtual time be off, and sensitivity moves each cost as far as it is uncertain (causes.py). Each may
+be stopped at any time: called again it does what is missing. write makes the page of it.
 """
 import itertools
 import json
@@ -16,6 +20,7 @@ import subprocess
 import sys
 import time
 
+import causes
 import holdout
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
@@ -89,9 +94,8 @@ def call(line, out, options):
     return False
 
 
-def measure(gmpsim, folder, args):
-    """A call per Go, scenario and GOMAXPROCS, of a few seconds, tried again where the machine was
-    not quiet; what is there already is kept."""
+def words_of(args):
+    """The Gos, what stands before each call, and options of validate."""
     gos, options, before = [], [], []
     while args:
         word = args.pop(0)
@@ -101,6 +105,36 @@ def measure(gmpsim, folder, args):
             before = args.pop(0).split()
         else:
             options.append(word)
+    return gos, before, options
+
+
+def table_of(options, name):
+    """The file of a cost table that is given by name or path."""
+    given = dict(zip(options, options[1:])).get(name, "reference")
+    shipped = os.path.join(ROOT, "costs", given + ".json")
+    return shipped if os.path.exists(shipped) else os.path.abspath(given)
+
+
+def find_causes(gmpsim, folder, args):
+    gos, _, options = words_of(args)
+    tables = [table_of(options, o) for o in ("--costs", "--costs-go")]
+    os.makedirs(folder, exist_ok=True)
+    causes.causes(gmpsim, ROOT, tables, gos, folder)
+    return 0
+
+
+def find_sensitivity(gmpsim, folder, args):
+    _, _, options = words_of(args)
+    os.makedirs(folder, exist_ok=True)
+    causes.sensitivity(gmpsim, ROOT, table_of(options, "--costs-go"), sorted(BUSY + OTHERS), PROCS,
+                       len(os.sched_getaffinity(0)), folder)
+    return 0
+
+
+def measure(gmpsim, folder, args):
+    """A call per Go, scenario and GOMAXPROCS, of a few seconds, tried again where the machine was
+    not quiet; what is there already is kept."""
+    gos, before, options = words_of(args)
     os.makedirs(folder, exist_ok=True)
     names = [(go, version(go)) for go in gos] or [(None, "none")]
     for (go, name), path, procs in itertools.product(names, paths(folder), PROCS):
@@ -139,7 +173,7 @@ class Measured:
     """What the calls of validate said about one Go."""
 
     def __init__(self, folder, name):
-        self.name, self.rows, self.far, self.said = name, {}, {}, None
+        self.name, self.rows, self.far, self.far_itself, self.said = name, {}, {}, {}, None
         for file in sorted(os.listdir(folder)):
             if not file.startswith(name + "-") or not file.endswith(".json"):
                 continue
@@ -148,7 +182,8 @@ class Measured:
             for r in said["rows"]:
                 self.rows[(r["file"], r["procs"], r["source"], r["metric"])] = r
             for d in said["distances"]:
-                self.far[(d["file"], d["procs"], d["source"], d["metric"])] = d["distance"]
+                place = (d["file"], d["procs"], d["source"], d["metric"])
+                self.far[place], self.far_itself[place] = d["distance"], d.get("itself")
             if self.said is None:
                 self.said = said
                 continue
@@ -174,7 +209,7 @@ class Measured:
         return sorted((c["file"], c["procs"]) for c in self.said["comparisons"]
                       if not c["skipped"])
 
-    def errors(self, source, metric, held_out):
+    def errors(self, source, metric, held_out, key="error"):
         """(|error|, file, procs), counts of at most 100 left out."""
         out = []
         for file, procs in self.places():
@@ -182,7 +217,7 @@ class Measured:
             if r is None or r["error"] is None or is_held_out(file) != held_out:
                 continue
             if r["unit"] != "count" or r["median"] > 100:
-                out.append((abs(r["error"]), file, procs))
+                out.append((abs(r[key] or 0), file, procs))
         return out
 
 
@@ -200,7 +235,8 @@ def target_words(kind, metric, errors, room):
 
 
 def summary(m, source, held_out=False):
-    lines = ["| | median | largest | where | comparisons | target |", "|---|---|---|---|---|---|"]
+    lines = ["| | median | largest | where | comparisons | target | itself |",
+             "|---|---|---|---|---|---|---|"]
     room = 1.5 if held_out else 1  # of the targets
     for metric, name in SHOWN:
         errors = m.errors(source, metric, held_out)
@@ -209,16 +245,24 @@ def summary(m, source, held_out=False):
         worst = max(errors)
         median = statistics.median(e[0] for e in errors)
         words = target_words("threads" if source == "threads" else "go", metric, errors, room)
-        lines.append("| %s | %.1f %% | %.1f %% | %s, %d Ps | %d | %s |" % (
-            name, 100 * median, 100 * worst[0], short(worst[1]), worst[2], len(errors), words))
+        itself = ""
+        if metric in MORE:
+            own = m.errors(source, metric, held_out, "itself")
+            itself = "%d of %d" % (sum(e[0] <= room * MORE[metric] for e in own), len(own))
+        lines.append("| %s | %.1f %% | %.1f %% | %s, %d Ps | %d | %s | %s |" % (
+            name, 100 * median, 100 * worst[0], short(worst[1]), worst[2], len(errors), words,
+            itself))
     for which in ("wait", "wake"):
         far = [d for k, d in m.far.items() if k[2:] == (source, which) and d is not None and
                is_held_out(k[0]) == held_out]
         if far:
             most = 0.15 * room
-            lines.append("| K-S distance of %ss | %.2f | %.2f | | %d | %.2g: %d of %d |" % (
+            own = [d for k, d in m.far_itself.items() if k[2:] == (source, which) and
+                   d is not None and is_held_out(k[0]) == held_out]
+            row = "| K-S distance of %ss | %.2f | %.2f | | %d | %.2g: %d of %d | %d of %d |"
+            lines.append(row % (
                 which, statistics.median(far), max(far), len(far), most,
-                sum(d <= most for d in far), len(far)))
+                sum(d <= most for d in far), len(far), sum(d <= most for d in own), len(own)))
     return lines
 
 
@@ -288,8 +332,72 @@ sleep, start others and ask a server), to which nothing was fitted; the targets 
 times those above."""
 
 
+CAUSES = """Each cause with it and without it, by `./dev validation --causes`: of a cost, virtual
+time without that entry of the tables and with it; of what the system does, two CPUs, and one, where
+it has nothing to choose."""
+TURNS = """Virtual time moves by more than 5 % when one cost is moved as far as it is uncertain (the
+interval with which it was measured, a tenth up and down where none was), by `./dev validation
+--sensitivity`. Of these the makespan is a range, and is judged as one: what was measured by {name}
+is within it, or within 10 % of its ends, in {inside} of {all}."""
+ITSELF = """*itself*: the same target, met by the odd runs of what was measured as against its own
+even ones. Where the system alone makes that much difference, no model can come nearer."""
+
+
+def cause_lines(folder):
+    lines = ["| cause | taken away by | scenario | | against | with it | without |",
+             "|---|---|---|---|---|---|---|"]
+    for file in sorted(n for n in os.listdir(folder) if n.startswith("cause-")):
+        with open(os.path.join(folder, file), encoding="utf-8") as f:
+            c = json.load(f)
+        for source in c["with"]:
+            lines.append("| %s | `%s` | %s, %d Ps | %s | %s | %s | %s |" % (
+                c["words"], c["how"], c["scenario"], c["procs"], c["metric"], source,
+                percent(c["with"][source]), percent(c["away"].get(source))))
+    return lines if len(lines) > 2 else []
+
+
+def judged_as_ranges(m, turns, ends):
+    """Of how many the measured makespan is in the range, or near it."""
+    inside = 0
+    for (name, procs), r in ends.items():
+        mine = next((row["median"] for (file, p, source, metric), row in m.rows.items()
+                     if short(file) == name and p == procs and source == m.name and
+                     metric == "makespan"), None)
+        start = r["base"] - next((row["median"] for (file, p, source, metric), row in
+                                  m.rows.items() if short(file) == name and p == procs and
+                                  source == m.virtual(m.name) and metric == "makespan"), r["base"])
+        if mine is not None and (name, procs) in turns:
+            inside += 0.9 * (r["low"] - start) <= mine <= 1.1 * (r["high"] - start)
+    return inside
+
+
+def sensitivity_lines(folder, ms):
+    path = os.path.join(folder, "sensitivity.json")
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as f:
+        found = json.load(f)
+    ends = {(r["scenario"], r["procs"]): r for r in found if r["cost"] is None}
+    turns = {}
+    for r in found:
+        if r["cost"] is not None:
+            turns.setdefault((r["scenario"], r["procs"]), []).append(r)
+    m = ms[-1]
+    lines = para(TURNS.format(name=m.name, all=len(turns),
+                              inside=judged_as_ranges(m, turns, ends)))
+    lines += ["| scenario | Ps | virtual | from | to | by |", "|---|---|---|---|---|---|"]
+    for (name, procs), rows in sorted(turns.items()):
+        r = ends[(name, procs)]
+        most = sorted(rows, key=lambda x: -abs(x["makespan"] - x["base"]))[:3]
+        lines.append("| %s | %d | %s | %s | %s | %s |" % (
+            name, procs, time_text(r["base"]), time_text(r["low"]), time_text(r["high"]),
+            ", ".join(dict.fromkeys(x["cost"] for x in most))))
+    return lines + [""]
+
+
 def write(folder, page):
-    names = sorted({n.split("-")[0] for n in os.listdir(folder) if n.endswith(".json")},
+    names = sorted({n.split("-")[0] for n in os.listdir(folder) if n.endswith(".json") and
+                    n.split("-")[0] not in ("cause", "sensitivity.json")},
                    key=lambda n: [int(x) if x.isdigit() else 0 for x in n[2:].split(".")])
     ms = [Measured(folder, n) for n in names]
     first = ms[0].said
@@ -303,6 +411,7 @@ def write(folder, page):
             m.name, len(m.said["comparisons"]),
             len(PROCS) * len(BUSY + OTHERS + list(holdout.SEEDS)),
             m.said["cpu_permille"] / 10, ours))
+    lines += [""] + para(ITSELF)[:-1]
     for m in ms:
         for source in m.sources():
             title = "Threads, by the rules of %s" % m.name if source == "threads" else m.name
@@ -315,6 +424,10 @@ def write(folder, page):
     far = ranges(ms)
     lines += ["", "## Those that are a range", ""]
     lines += para(RANGE.format("; ".join(far))) if far else ["None.", ""]
+    lines += ["## Which cost turns an outcome over", ""] + sensitivity_lines(folder, ms)
+    away = cause_lines(folder)
+    if away:
+        lines += ["## Causes, taken away", ""] + para(CAUSES) + away + [""]
     if os.path.exists(NOTES):
         with open(NOTES, encoding="utf-8") as f:
             lines += [f.read().strip(), ""]
@@ -329,8 +442,9 @@ def write(folder, page):
 
 def main():
     gmpsim, what, folder = os.path.abspath(sys.argv[1]), sys.argv[2], os.path.abspath(sys.argv[3])
-    if what == "measure":
-        return measure(gmpsim, folder, sys.argv[4:])
+    do = {"measure": measure, "causes": find_causes, "sensitivity": find_sensitivity}.get(what)
+    if do is not None:
+        return do(gmpsim, folder, sys.argv[4:])
     write(folder, sys.argv[4])
     return 0
 

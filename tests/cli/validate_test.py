@@ -109,6 +109,54 @@ class Validate(unittest.TestCase):
             self.assertEqual(worst[0]["comparisons"], len(errors))
             self.assertAlmostEqual(worst[0]["worst_error"], max(errors), places=6)
 
+    def table(self, **parts):
+        path = os.path.join(self.folder, "costs.json")
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump({"version": 1, "name": "x", "unit": "ps", "inherits": "reference", **parts},
+                      f)
+        return path
+
+    def test_looking_takes_what_the_table_says_and_itself_is_near(self):
+        """A switch of the ping-pong makes three records and more; start and end are in neither."""
+        costs = self.table(work={"record": {"ps": 1000000, "source": "test"}})
+        said, rows = self.numbers("ping.json", "--costs", costs)
+        watched, makespan, switches, wait = (rows[("ping.json", 1, "virtual", m)]["median"]
+                                             for m in ("watched", "makespan", "switches",
+                                                       "wait_p50"))
+        self.assertGreaterEqual(watched - makespan, 2.9 * 1000 * switches)
+        self.assertLess(watched - makespan, 6 * 1000 * switches)
+        self.assertGreaterEqual(wait, 1000)
+        _, plain = self.numbers("ping.json")
+        self.assertEqual(plain[("ping.json", 1, "virtual", "makespan")]["median"], makespan)
+        self.assertEqual(plain[("ping.json", 1, "virtual", "watched")]["median"], makespan)
+        self.assertEqual(rows[("ping.json", 1, "virtual", "switches")]["itself"], 0)
+        for d in said["distances"]:
+            self.assertTrue(0 <= d["itself"] <= 1, d)
+
+    def test_marking_takes_what_the_table_says_of_the_release(self):
+        with open(os.path.join(self.folder, "gc.json"), "w", encoding="utf-8") as f:
+            json.dump({"name": "gc", "why": "test", "procs": 1, "main": [
+                {"alloc": "8MB", "live": True}, {"gc": True}]}, f)
+
+        def took(*args):
+            done = subprocess.run([GMPSIM, "run", "gc.json", "--json", *args], cwd=self.folder,
+                                  capture_output=True, text=True, check=True)
+            return json.loads(done.stdout)["makespan_ns"]
+        costs = self.table(releases={
+            "go1.19": {"mark_kb": {"ps": 3000000, "source": "test"}},
+            "go1.24": {"mark_kb": {"ps": 5000000, "source": "test"},
+                       "touch_kb": {"ps": 7000000, "source": "test"}}})
+        for profile, rules in (("go1.23", ["gc_mark_ns_per_kb=3000"]),
+                               ("go1.24", ["gc_mark_ns_per_kb=5000", "gc_touch_ns_per_kb=7000"])):
+            said = [x for r in rules for x in ("--rule", r)]
+            self.assertEqual(took("--profile", profile, "--costs", costs),
+                             took("--profile", profile, *said))
+        self.assertEqual(
+            took("--profile", "go1.23", "--costs", costs, "--rule", "gc_mark_ns_per_kb=50"),
+            took("--profile", "go1.23", "--rule", "gc_mark_ns_per_kb=50"))
+        fast = took("--profile", "go1.23", "--rule", "gc_mark_ns_per_kb=50")
+        self.assertGreater(took("--profile", "go1.24", "--costs", costs) - fast, 8192 * 11000)
+
     def test_what_is_shorter_than_its_start_is_longer_than_nothing(self):
         _, rows = self.numbers("short.json", "--procs", "1,2")
         for procs in (1, 2):

@@ -128,6 +128,7 @@ idle_ps: Ps that nobody has
 in_table: it is a value of the cost table that --out writes
 instead: how it ends the other way round; "" for well
 involuntary: switches of threads that they did not ask for
+itself: how far the odd runs of a source are from its own even ones, as error and distance are
 kernel: its name and version
 key: the word
 kind: which sort

@@ -223,6 +223,30 @@ static void sleeper(void *arg)
     took[1] = TOOK(host_usleep(20));
 }
 
+static void short_sleeper(void *arg)
+{
+    (void)arg;
+    took[0] = TOOK(host_usleep(20));
+    took[1] = TOOK(host_usleep(3));
+}
+
+/* The timer of a sleep runs while its thread still has the CPU: the sleep is no longer for it, but
+ * for one that is shorter than that. */
+TEST_CASE(Costs, ASleepTakesOfTheCpuWhatItsTimerDoes)
+{
+    const uint64_t after = 60000000 + 1000000;
+    world_free_costs();
+    world_costs.kind[COST_usleep_busy] = 12000000;
+    world_costs.kind[COST_timer_slack] = 60000000;
+    world_costs.kind[COST_wake_latency] = 1000000;
+    world_begin(&(struct vm_opts){0}, 0);
+    world_thread(short_sleeper, NULL);
+    CHECK_EQ(vm_run(UINT64_MAX), END_IDLE);
+    CHECK_EQ(took[0], 20000000 + after);
+    CHECK_EQ(took[1], 12000000 + after);
+    world_end();
+}
+
 TEST_CASE(Costs, TimersGoOffOnTheirGranule)
 {
     world_free_costs();

@@ -74,6 +74,33 @@ TEST_CASE(Tables, AnInheritingTableChangesOnlyWhatItHolds)
              costs_builtin.atomic[PORT_AMD64][ATOMIC_cas].hit);
 }
 
+#define OF(release, ps) "\"" release "\": {\"mark_kb\": {\"ps\": " ps ", \"source\": \"s\"}}"
+
+/* The first that is named stands for older ones, too; each for those after it. */
+TEST_CASE(Tables, AReleaseHasWorkOfItsOwn)
+{
+    static const struct {
+        int release;
+        int64_t ps;
+    } want[] = {{13, 100000}, {19, 100000}, {22, 100000}, {23, 350000}, {26, 350000}, {27, 600000}};
+    struct costs c;
+    struct profile p;
+    CHECK(parse(HEAD ", \"releases\": {" OF("go1.19", "100000") ", " OF("go1.23", "350000") ", " OF(
+        "go1.27", "600000") "}}"));
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        costs_of_release(&table, want[i].release, &c);
+        CHECK_EQ(c.work[W_mark_kb], want[i].ps);
+        CHECK_EQ(c.work[W_schedule], costs_builtin.work[W_schedule]);
+        CHECK(profile_init(&p, want[i].release));
+        costs_rules(&c, &p);
+        CHECK_EQ(p.gc_mark_ns_per_kb, want[i].ps / 1000);
+    }
+    costs_of_release(&(struct cost_table){.costs = costs_builtin}, 27, &c);
+    CHECK(profile_init(&p, 27));
+    costs_rules(&c, &p);
+    CHECK_EQ(p.gc_mark_ns_per_kb, 1000); /* no table that measured it */
+}
+
 static void refused(const char *text, const char *message)
 {
     CHECK(!parse(text));
@@ -147,6 +174,17 @@ TEST_CASE(Tables, MissingUnknownAndDoubleKeysAreRefused)
             "t.json:2:28: \"amd64\" is missing here");
     refused("{\"name\": \"x\", \"unit\": \"ps\", \"inherits\": \"reference\"}",
             "t.json:1:1: \"version\" is missing");
+}
+
+TEST_CASE(Tables, ReleasesAreKnownAndRise)
+{
+    refused(HEAD ",\n\"releases\": {\"go2\": {}}}",
+            "t.json:2:14: want a release such as go1.23, not \"go2\"");
+    refused(HEAD ",\n\"releases\": {\"go1.23\": {}, \"go1.19\": {}}}",
+            "t.json:2:28: go1.19: releases rise");
+    refused(HEAD ",\n\"releases\": {\"go1.23\": {\"futex_wake\": {}}}}",
+            "t.json:2:25: unknown name \"futex_wake\"");
+    refused(HEAD ",\n\"releases\": 1}", "t.json:2:13: releases: want an object");
 }
 
 TEST_CASE(Tables, WrongHeadsAreRefused)
