@@ -13,6 +13,7 @@
 #undef throw
 
 #include "harness.h"
+#include "sim/base/coro.h" /* GMPSIM_ASAN */
 #include "sim/base/rng.h"
 #include "sim/explore/explore.h"
 
