@@ -325,10 +325,6 @@ void machine_load_scenario(struct machine *m, const char *file, struct scenario 
     m->scenario = s;
     if (!run_opts_of(&f, m->scenario, release, o))
         cli_fail(&f);
-    load_costs(m, o);
-    scenario_rules(s, &o->profile); /* what is said goes before what a table measured */
-    for (int i = 0; i < m->rules.count; i++)
-        machine_rule(&o->profile, m->rules.items[i]);
     if (m->procs > PROCS_MAX)
         cli_die(EXIT_USAGE, "--procs: want 1 to %d, got %" PRId64, PROCS_MAX, m->procs);
     if (m->procs > 0)
@@ -336,6 +332,10 @@ void machine_load_scenario(struct machine *m, const char *file, struct scenario 
     if (m->cpus != NULL)
         o->cpus = machine_cpus(m->cpus);
     choose_host(m, o);
+    load_costs(m, o);
+    scenario_rules(s, &o->profile); /* what is said goes before what a table measured */
+    for (int i = 0; i < m->rules.count; i++)
+        machine_rule(&o->profile, m->rules.items[i]);
     set_quota(m, o);
     set_memory(m, o);
     set_host(m, o);

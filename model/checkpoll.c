@@ -100,7 +100,7 @@ static const char *check_poll_waiters(void)
     int32_t waiting = 0, counted = a_peek(&rt->netpoll->waiters);
     for (struct g *gp = rt->allgs; gp != NULL; gp = gp->alllink)
         waiting += (a_peek(&gp->atomicstatus) & ~(uint32_t)Gscan) == Gwaiting &&
-                   gp->waitreason == waitReasonIOWait;
+                   gp->waitreason == waitReasonIOWait && !is_for_event(gp);
     if (waiting > counted || (prof->netpoll_delta && waiting < counted))
         return check_says("the number of waiters for the network is wrong", NULL, NULL, NULL);
     if (a_peek(&sched->pollingNet) != 0)

@@ -6,4 +6,6 @@
 
 static const char *check_says(const char *what, struct g *gp, struct p *pp, struct m *mp);
 static const char *check_waiting(void);
+/* Its wait reason is the recorded one and names no place here. */
+static bool is_for_event(const struct g *gp);
 #endif

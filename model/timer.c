@@ -26,8 +26,6 @@
 #include "pidle.h"
 #include "spin.h"
 
-enum { timerHeaped = 1, timerModified = 2, timerZombie = 4 };
-
 static struct timeTimer *timer_chan(struct timer *t)
 {
     if (!t->isChan)

@@ -24,6 +24,8 @@ typedef void (*timer_fn)(void *arg, uint64_t seq, int64_t delay);
 
 #define TIMER_MAX_WHEN INT64_MAX
 
+enum { timerHeaped = 1, timerModified = 2, timerZombie = 4 };
+
 struct timer {
     union {
         struct mutex mu; /* third generation */

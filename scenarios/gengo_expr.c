@@ -117,24 +117,24 @@ static struct node *handle(struct gen *g, const struct expr *x)
     return n;
 }
 
-const char *gen_object(struct gen *g, const struct expr *x, enum object_kind kind)
+const char *gen_object(struct gen *g, const struct expr *x, enum object_kind kind, int depth)
 {
     if (x->is == X_OBJECT && x->indices == NULL)
         return gen_object_name(g, x->object);
     return gen_text(g, "simGet[%s](%s)", type_of(x->is == X_OBJECT ? x->kind : kind),
-                    gen_show(g, gen_int(g, gen_value(g, x)), 1));
+                    gen_show(g, gen_int(g, gen_value(g, x)), depth));
 }
 
 const char *gen_address(struct gen *g, const struct expr *x)
 {
     bool known = x->is == X_OBJECT && x->indices == NULL;
-    return gen_text(g, "%s%s", known ? "&" : "", gen_object(g, x, OBJ_VAR));
+    return gen_text(g, "%s%s", known ? "&" : "", gen_object(g, x, OBJ_VAR, 1));
 }
 
 const char *gen_variable(struct gen *g, const struct expr *x)
 {
     bool known = x->is == X_OBJECT && x->indices == NULL;
-    return gen_text(g, "%s%s", known ? "" : "*", gen_object(g, x, OBJ_VAR));
+    return gen_text(g, "%s%s", known ? "" : "*", gen_object(g, x, OBJ_VAR, 1));
 }
 
 const char *gen_source(struct gen *g, const struct expr *x, char *kind)

@@ -79,7 +79,7 @@ struct node *gen_bool(struct gen *g, struct node *n);
 struct node *gen_amount(struct gen *g, const struct amount *a); /* nanoseconds, bytes */
 const char *gen_show(struct gen *g, const struct node *n, int depth);
 /* An object: its Go variable, or by its handle; `kind` of a handle of which nothing is known. */
-const char *gen_object(struct gen *g, const struct expr *x, enum object_kind kind);
+const char *gen_object(struct gen *g, const struct expr *x, enum object_kind kind, int depth);
 const char *gen_address(struct gen *g, const struct expr *x);  /* of a variable */
 const char *gen_variable(struct gen *g, const struct expr *x); /* itself */
 /* Where values come from: 'v' values, 't' times of a timer, 'd' a context's end. */

@@ -62,14 +62,14 @@ static enum object_kind first_kind(uint32_t kinds)
 }
 
 static const char *object_text(struct gen *g, const struct stmt *s, const struct field *f,
-                               const struct part *p, char how)
+                               const struct part *p, char how, int depth)
 {
     bool second = s->is->kind2 != 0 && g->b->code[s->insn].op == s->is->op2;
     if (how == '&')
         return gen_address(g, p->x);
     if (how == '=')
         return gen_show(g, gen_int(g, gen_value(g, p->x)), 2);
-    return gen_object(g, p->x, second ? s->is->kind2 : first_kind(f->kinds));
+    return gen_object(g, p->x, second ? s->is->kind2 : first_kind(f->kinds), depth);
 }
 
 static const char *part_text(struct gen *g, const struct stmt *s, int i, char how, int depth)
@@ -77,7 +77,7 @@ static const char *part_text(struct gen *g, const struct stmt *s, int i, char ho
     const struct field *f = &s->is->field[i];
     const struct part *p = &s->part[i];
     switch (f->kind) {
-    case F_OBJECT: return object_text(g, s, f, p, how);
+    case F_OBJECT: return object_text(g, s, f, p, how, depth);
     case F_AMOUNT:
     case F_DRAWN:
     case F_BYTES: return gen_show(g, gen_amount(g, p->amount), depth);

@@ -70,7 +70,7 @@ static void go_close(struct gen *g, const struct stmt *s)
     const struct expr *x = s->part[0].x;
     char kind;
     if (x->is == X_OBJECT && x->kind == OBJ_FD)
-        gen_line(g, "close(%s.closed)", gen_object(g, x, OBJ_FD));
+        gen_line(g, "close(%s.closed)", gen_object(g, x, OBJ_FD, 1));
     else
         gen_line(g, "close(%s)", gen_source(g, x, &kind));
 }

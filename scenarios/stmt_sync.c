@@ -27,7 +27,7 @@ static void emit_with_lock(struct cc *c, const struct stmt *s)
 
 static void go_with_lock(struct gen *g, const struct stmt *s)
 {
-    const char *lock = gen_object(g, s->part[0].x, OBJ_MUTEX);
+    const char *lock = gen_object(g, s->part[0].x, OBJ_MUTEX, 1);
     gen_line(g, "%s.Lock()", lock);
     gen_line(g, "{");
     gen_inner(g, part_of(s, "do")->body);
@@ -37,7 +37,7 @@ static void go_with_lock(struct gen *g, const struct stmt *s)
 
 static void go_once(struct gen *g, const struct stmt *s)
 {
-    gen_line(g, "%s.Do(func() {", gen_object(g, s->part[0].x, OBJ_ONCE));
+    gen_line(g, "%s.Do(func() {", gen_object(g, s->part[0].x, OBJ_ONCE, 1));
     g->indent++;
     gen_call_line(g, "", part_of(s, "do")->callee, "");
     g->indent--;

@@ -139,6 +139,6 @@ static const struct statement descriptors_statements[] = {
              "`write`.",
      .example = "{\"deadline\": \"conn\", \"after\": \"2ms\", \"for\": \"read\"}",
      .op = OP_FDDEADLINE,
-     .go = "atomic.StoreInt64(&{deadline}.deadline, simNow()+{after:3})"},
+     .go = "atomic.StoreInt64(&{deadline:2}.deadline, simNow()+{after:3})"},
 };
 GROUP(descriptors, "Descriptors");

@@ -877,26 +877,3 @@ static void shows_the_world(struct m *mp)
 }
 
 TEST_CASE(Rules, TheCoreShowsTheWorldThatRuns) { each_release(shows_the_world); }
-
-/* ---- a heap of timers that is broken ---- */
-
-static void no_timer_is_due_at_0(struct m *mp)
-{
-    static struct timer t;
-    struct timers *ts = &a_own(&mp->p)->timers;
-    if (ts->n == ts->cap)
-        heap_grow(ts);
-    ts->heap[ts->n] = (struct timerWhen){.timer = &t, .when = 0};
-    (void)siftUp(ts, ts->n);
-}
-
-TEST_CASE(Rules, ATimerWithoutATimeIsCorruption)
-{
-    for (int release = 14; release <= 27; release++) {
-        CHECK_EQ(
-            world_until(UINT64_MAX, release, PROCS, &(struct host_opts){0}, no_timer_is_due_at_0),
-            END_THROWN);
-        CHECK_HAS(host_virt.verdict()->text, "timer data corruption");
-    }
-    host_virt.close();
-}
