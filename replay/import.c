@@ -212,6 +212,12 @@ static void functions(struct imp *t)
         imp_line(t, "]");
         any = true;
     }
+    if (t->giver.count > 0) {
+        imp_line(t, any ? ",\"giver\": [" : "\"giver\": [");
+        imp_lines(t, &t->giver, false);
+        imp_line(t, "]");
+        any = true;
+    }
     for (uint32_t i = 0; i < t->r->nobjects; i++) {
         if (!t->objects[i].called)
             continue;
@@ -293,6 +299,7 @@ static void release(struct imp *t)
         free(t->cpus[i].ns);
     free(t->cpus);
     free(t->opening.ids);
+    free(t->giver.ids);
     free(t->of);
     free(t->func_of);
     free(t->started);
@@ -364,17 +371,8 @@ static void stand_by(struct imp *t)
 {
     t->site = REC_NONE;
     t->to = &t->opening;
-    if (t->gives_up) {
-        imp_declare(t, "\"giveup\": \"chan\"");
-        const char *first = t->early
-                                ? "{\"load\": \"early\", \"into\": \"early_\", \"atomic\": true}, "
-                                  "{\"if\": \"early_\", \"then\": [" IMP_CUT "]}, "
-                                : "";
-        if (t->early)
-            imp_declare(t, "\"early\": \"var\"");
-        imp_put(t, "\"go\": [{\"sleep\": \"10h\"}, %s{\"close\": \"giveup\"}], \"group\": \"end\"",
-                first);
-    }
+    if (t->gives_up)
+        imp_giver(t);
     if (t->leaves) {
         imp_declare(t, "\"leave\": \"chan\"");
         imp_put(t, "\"go\": [{\"sleep\": \"20h\"}, {\"close\": \"leave\"}], \"group\": \"end\"");

@@ -72,6 +72,7 @@ struct imp {
     struct imp_seq *of;     /* by goroutine */
     struct imp_seq *once;   /* by object: what its function does */
     struct imp_seq opening; /* what main does first */
+    struct imp_seq giver;   /* what ends it where everybody stands, if that is much */
     struct imp_object *objects;
     struct numbers extra; /* objects that we declare besides, as text */
     struct numbers bodies, names;
@@ -138,6 +139,8 @@ void imp_uses(struct imp *t, uint32_t object);
 void imp_is_made(struct imp *t, uint32_t object);
 void imp_tells(struct imp *t);
 void imp_was_told(struct imp *t, uint32_t object);
+/* ... and the goroutine that looks after those who stand. */
+void imp_giver(struct imp *t);
 /* import.c: its body's name. */
 const char *imp_func(struct imp *t, uint32_t g);
 

@@ -63,3 +63,26 @@ void imp_was_told(struct imp *t, uint32_t object)
     imp_put(t, "\"load\": \"told_%u\", \"into\": \"told\", \"atomic\": true", object);
     imp_put(t, "\"if\": \"!told\", \"then\": [{\"atomic_add\": \"early\"}]");
 }
+
+/* Ten hours are over when everybody stands. If a channel was used early nobody knows what comes
+ * next. Who waits for such a channel is not stuck for ever meanwhile: somebody holds it. */
+void imp_giver(struct imp *t)
+{
+    imp_declare(t, "\"giveup\": \"chan\"");
+    if (!t->early) {
+        imp_put(t, "\"go\": [{\"sleep\": \"10h\"}, {\"close\": \"giveup\"}], \"group\": \"end\"");
+        return;
+    }
+    imp_declare(t, "\"early\": \"var\"");
+    imp_put(t, "\"go\": \"giver\", \"group\": \"end\"");
+    t->to = &t->giver;
+    imp_put(t, "\"sleep\": \"10h\"");
+    imp_put(t, "\"load\": \"early\", \"into\": \"uses\", \"atomic\": true");
+    imp_put(t, "\"if\": \"uses\", \"then\": [" IMP_CUT "]");
+    imp_put(t, "\"close\": \"giveup\"");
+    for (uint32_t i = 0; i < t->r->nobjects; i++)
+        if (t->objects[i].told)
+            imp_put(t, "\"if\": \"uses\", \"then\": [{\"send\": \"%s\"}, {\"recv\": \"%s\"}]",
+                    imp_name(t, i), imp_name(t, i));
+    t->to = &t->opening;
+}

@@ -157,6 +157,8 @@ bool explored_open(struct failure *f, struct explored *x, const struct explored_
         return false;
     }
     cycle_open(&x->cycle, &o->scenario->program, o->until_ns != 0);
+    if (o->scenario->unknown_status != 0) /* a recording has an end, and goes round nowhere */
+        x->cycle.off = true;
     x->started = true;
     x->copied = !o->no_copy && ex_keep(NULL) == 0;
     return true;
