@@ -162,8 +162,8 @@ static void add_noise(cJSON *noise, const struct calibration *c, const struct su
     cJSON *o = cJSON_AddObjectToObject(noise, s->name),
           *list = cJSON_AddArrayToObject(o, "permille");
     for (int q = 0; q < NOISE_QUANTILES; q++)
-        cJSON_AddItemToArray(
-            list, cJSON_CreateNumber((double)clamp(s->quantiles[q] * 1000 / clamp(s->median))));
+        cJSON_AddItemToArray(list,
+                             cJSON_CreateNumber((double)clamp(s->quantiles[q] * 1000 / s->median)));
     source(o, c, s);
 }
 
