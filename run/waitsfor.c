@@ -162,6 +162,7 @@ struct making {
     const struct follower *locks;
     struct walk walk;
     uint32_t *pcs; /* of gs: the instruction that each waits in */
+    int looked;    /* goroutines, for all objects: each is searched for in the list of all */
 };
 
 static size_t place_of(const struct waitsfor *w, uint64_t goid)
@@ -271,14 +272,17 @@ static void find_holders(struct making *k, size_t object)
 /* Goroutines of one kind at one line could do the same: the first few stand for them. */
 static void find_helpers(struct making *k, size_t object, size_t waiter)
 {
-    enum { HELPERS_MAX = 8, LOOKED_AT_MAX = 2000 };
+    enum { HELPERS_MAX = 8, LOOKED_AT_MAX = 2000, LOOKED_ALL_MAX = 10000 };
     const struct insn *waits = &k->program->code[k->pcs[waiter]];
     int found = 0, looked = 0;
-    for (size_t i = 0; i < k->r->ngs && found < HELPERS_MAX && looked < LOOKED_AT_MAX; i++) {
+    for (size_t i = 0; i < k->r->ngs && found < HELPERS_MAX && looked < LOOKED_AT_MAX &&
+                       k->looked < LOOKED_ALL_MAX;
+         i++) {
         const struct run_g *g = &k->r->gs[i];
         if (g->goid == k->to->gs[waiter].goid)
             continue;
         looked++;
+        k->looked++;
         uint32_t pc = could_end(&k->walk, g->goid, waits, k->to->objects[object].handle);
         if (pc == UINT32_MAX)
             continue;
