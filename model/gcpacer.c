@@ -84,6 +84,13 @@ static void reset_assists(void)
         gp->gcAssistBytes = 0;
 }
 
+/* What a KB takes to mark in this cycle: longer where nobody has looked at the pages yet. */
+static uint32_t scan_rate(int64_t reachable, int64_t fresh)
+{
+    int64_t touch = fresh > 0 ? mul_div(prof->gc_touch_ns_per_kb, fresh, reachable) : 0;
+    return (uint32_t)(prof->gc_mark_ns_per_kb + touch);
+}
+
 /* startCycle and gcPrepareMarkRoots. The world is stopped. */
 static void gc_startCycle(enum gcTrigger trigger)
 {
@@ -96,10 +103,8 @@ static void gc_startCycle(enum gcTrigger trigger)
         rt->allp[i]->gc.fractionalTime = 0;
     int64_t roots = (int64_t)a_load(&rt->allglen) * ROOT_BYTES_PER_G;
     c->allocatedInMark = a_load(&c->heapLive);
-    int64_t reachable = a_load(&c->reachable), fresh = reachable - c->heapMarked;
-    c->scanNsPerKb = (uint32_t)prof->gc_mark_ns_per_kb;
-    if (fresh > 0) /* pages that nobody looked at */
-        c->scanNsPerKb += (uint32_t)mul_div(prof->gc_touch_ns_per_kb, fresh, reachable);
+    int64_t reachable = a_load(&c->reachable);
+    c->scanNsPerKb = scan_rate(reachable, reachable - c->heapMarked);
     a_store(&c->remaining, prof->gc_fanout > 0 ? roots : reachable + roots);
     a_store(&c->hidden, prof->gc_fanout > 0 ? reachable : 0);
     c->fixedRoot.alllink = rt->allgs;

@@ -252,3 +252,44 @@ TEST_CASE(PacerRules, WorkersWaitOnAStack) { pool_of_workers(stacks_workers); }
 TEST_CASE(PacerRules, AFractionIsOfTheTimeThatPassed) { each_release(fractions); }
 TEST_CASE(PacerRules, APIsGivenAWorkerWhileOneIsNeeded) { pool_of_workers(chooses); }
 TEST_CASE(PacerRules, AnIdlePIsTakenForMarking) { pool_of_workers(idles); }
+
+/* ---- what the heap's pages cost ---- */
+
+static void rates_marking(struct m *mp)
+{
+    (void)mp;
+    world_prof.gc_mark_ns_per_kb = 100;
+    world_prof.gc_touch_ns_per_kb = 400;
+    CHECK_EQ(scan_rate(1000, 0), 100);
+    CHECK_EQ(scan_rate(1000, -5), 100); /* less than was marked */
+    CHECK_EQ(scan_rate(1000, 250), 200);
+    CHECK_EQ(scan_rate(1000, 1000), 500);
+}
+
+static void clears_blocks(struct m *mp)
+{
+    struct gcController *c = &rt->gc;
+    (void)mp;
+    a_store(&c->heapLive, INT64_C(0));
+    c->heapPeak = c->heapWritten = 0;
+    c->heapMarked = 0;
+    clear_block(c, 10 << 10); /* zeros of the system's */
+    CHECK_EQ(c->heapPeak, 10);
+    CHECK_EQ(c->heapWritten, 0);
+    clear_block(c, 10 << 10); /* again, from pages that it has not given yet */
+    CHECK_EQ(c->heapPeak, 10);
+    CHECK_EQ(c->heapWritten, 10);
+    clear_block(c, 10 << 10);
+    CHECK_EQ(c->heapWritten, 10);
+    a_store(&c->heapLive, INT64_C(5) << 10);
+    clear_block(c, 10 << 10);
+    CHECK_EQ(c->heapPeak, 15);
+    CHECK_EQ(c->heapWritten, 10);
+    c->heapMarked = 5 << 10; /* what lives was written, too */
+    a_store(&c->heapLive, INT64_C(0));
+    clear_block(c, 10 << 10);
+    CHECK_EQ(c->heapWritten, 10);
+}
+
+TEST_CASE(PacerRules, FreshPagesTakeLongerToMark) { each_release(rates_marking); }
+TEST_CASE(PacerRules, MemoryIsClearedWhenItIsUsedAgain) { each_release(clears_blocks); }
