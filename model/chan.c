@@ -168,6 +168,7 @@ static int64_t recv_direct(struct hchan *c, struct sudog *s)
 
 static struct sudog *chan_sudog(struct g *gp, struct hchan *c, int64_t v)
 {
+    work(chan_wait);
     struct sudog *s = acquireSudog();
     s->val = v;
     s->waitlink = NULL;

@@ -7,9 +7,10 @@ Seven small programs, each of which does one thing often at one P, run on thread
 (gmpsim validate), and in virtual time with other and other `work`, until the sum of the squares of
 the errors does not shrink any more. Entries that no program tells apart are scaled together.
 
-usage: work.py GMPSIM --base TABLE [--go GO] --threads OUT [--out-go OUT] [--programs FOLDER]
+usage: work.py GMPSIM --base TABLE [--go GO]... --threads OUT [--out-go OUT] [--programs FOLDER]
                [--measured FILE] [--anyway]
-       TABLE: what `gmpsim calibrate --out` wrote
+       TABLE: what `gmpsim calibrate --out` wrote. The work is fitted to the first Go; of the
+       others it is measured what looking takes, which is their release's in OUT.
 """
 import argparse
 import json
@@ -39,7 +40,7 @@ PROGRAMS = [
      {"f": [{"range": "c", "do": []}, {"done": "wg"}]},
      [{"add": "wg", "n": 1}, {"go": "f"}] + loop([{"send": "c", "value": 1}]) +
      [{"close": "c"}, {"wait": "wg"}]),
-    ("ping-pong", [], {"a": "chan", "b": "chan"},
+    ("ping-pong", ["chan_wait"], {"a": "chan", "b": "chan"},
      {"f": [{"range": "a", "do": [{"send": "b", "value": 1}]}]},
      [{"go": "f"}] + loop([{"send": "a", "value": 1}, {"recv": "b"}])),
     ("spawn", ["newproc", "goexit"], {"c": "chan"}, {"f": [{"send": "c", "value": 1}]},
@@ -144,73 +145,123 @@ def fit(gmpsim, base, aims, profile, folder, whose):
     return table
 
 
-def record_ps(rows, source):
-    """What it takes to look, once: of a ping-pong's switch the wait holds two records, or events,
-    more than what nobody watches."""
-    def wait(of):
-        return next(r["median"] for r in rows if r["metric"] == "wait_p50" and
-                    os.path.basename(r["file"]) == "ping-pong.json" and is_of(r["source"], of))
+def looks(gmpsim, path, tables, go, options):
+    """What it takes to look, once, on threads and in this Go, in ps: of a ping-pong's switch the
+    wait holds two records, or events, more than what nobody watches."""
+    line = [gmpsim, "validate", path, "--json", "--costs", tables["threads"],
+            "--costs-go", tables["go"], *options]
+    line += ["--go", go] if go else []
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 4):
+        sys.exit(done.stderr)
+    wait = {r["source"]: r["median"] for r in json.loads(done.stdout)["rows"]
+            if r["metric"] == "wait_p50"}
+    out = {}
+    for source in wait:
+        expected = wait.get("virtual" if source == "threads" else "virtual-go")
+        if not source.startswith("virtual") and expected is not None:
+            out[source] = max(0, round(1000 * (wait[source] - expected) / 2))
+    return out
 
-    def is_of(said, of):
-        return said == of or of == "go" and said.startswith("go")
-    return max(0, round(1000 * (wait(source) - wait("virtual")) / 2))
+
+def write_looks(gmpsim, path, tables, gos, options):
+    """The first Go's is the table's, what others take is of their release."""
+    said = {t: load(t) for t in tables.values()}
+    source = "measured: costs/measure/work.py, a ping-pong that is watched or not, %s"
+    for table in said.values():  # a reader is not charged while it is measured
+        table["work"]["record"] = {"ps": 0, "source": source % "none"}
+        for release in table.get("releases", {}).values():
+            release.pop("record", None)
+    for name, table in said.items():
+        keep(name, table)
+    for go in gos or [None]:
+        for who, ps in looks(gmpsim, path, tables, go, options).items():
+            entry = {"ps": ps, "source": source % who}
+            of = said[tables["threads" if who == "threads" else "go"]]
+            if go == (gos or [None])[0]:
+                of["work"]["record"] = entry
+            if who != "threads" and len(gos) > 1:
+                release = ".".join(who.split(".")[:2])
+                of.setdefault("releases", {}).setdefault(release, {})["record"] = entry
+    for name, table in said.items():
+        keep(name, table)
 
 
-def main():
+def load(path):
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def keep(path, table):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(json.dumps(table, indent=2) + "\n")
+
+
+def validated(gmpsim, folder, args):
+    """What validate says of the programs; what was measured earlier is taken."""
+    if args.measured and os.path.exists(args.measured):
+        return load(args.measured)
+    line = [gmpsim, "validate", folder, "--json", "--costs", args.base, *options_of(args)]
+    line += ["--go", args.go[0]] if args.go else []
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 4):
+        sys.exit(done.stderr)
+    said = json.loads(done.stdout)
+    if args.measured and said["rows"]:
+        keep(args.measured, said)
+    return said
+
+
+def options_of(args):
+    return ((["--programs", args.programs] if args.programs else []) +
+            (["--anyway"] if args.anyway else []))
+
+
+def fit_all(gmpsim, said, folder, args):
+    profile = said["comparisons"][0]["profile"]
+    startup = {r["file"]: r["median"] for r in said["rows"]
+               if r["source"] == "virtual" and r["metric"] == "startup"}
+    for source, out in (("threads", args.threads), ("go", args.out_go)):
+        aims = {os.path.basename(r["file"])[:-5]: r["median"] + startup[r["file"]]
+                for r in said["rows"] if r["metric"] == "makespan" and
+                (r["source"] == source or source == "go" and r["source"].startswith("go"))}
+        if out is None or not aims:
+            continue
+        table = fit(gmpsim, load(args.base), aims, profile, folder, source)
+        table["name"] = os.path.basename(out)[:-5]
+        keep(out, table)
+
+
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("gmpsim")
     parser.add_argument("--base", required=True)
-    parser.add_argument("--go")
+    parser.add_argument("--go", action="append", default=[])
     parser.add_argument("--threads", required=True)
     parser.add_argument("--out-go")
     parser.add_argument("--programs")
     parser.add_argument("--measured", help="keeps what was measured there, and takes it")
     parser.add_argument("--anyway", action="store_true")
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    args = arguments()
     gmpsim = os.path.abspath(args.gmpsim)
-    with open(args.base, encoding="utf-8") as f:
-        base = json.load(f)
     with tempfile.TemporaryDirectory() as folder:
         for p in PROGRAMS:
-            with open(os.path.join(folder, p[0] + ".json"), "w", encoding="utf-8") as f:
-                json.dump(scenario(p), f)
-        line = [gmpsim, "validate", folder, "--json", "--costs", args.base]
-        line += ["--go", args.go] if args.go else []
-        line += ["--programs", args.programs] if args.programs else []
-        line += ["--anyway"] if args.anyway else []
-        if args.measured and os.path.exists(args.measured):
-            with open(args.measured, encoding="utf-8") as f:
-                said = json.load(f)
-        else:
-            done = subprocess.run(line, capture_output=True, text=True, check=False)
-            if done.returncode not in (0, 4):
-                sys.exit(done.stderr)
-            said = json.loads(done.stdout)
-            if args.measured and said["rows"]:
-                with open(args.measured, "w", encoding="utf-8") as f:
-                    f.write(done.stdout)
+            keep(os.path.join(folder, p[0] + ".json"), scenario(p))
+        said = validated(gmpsim, folder, args)
         if not said["rows"]:
             print("the machine was not quiet")
             return 4
         for c in said["comparisons"]:
             if c["skipped"]:
                 print("%s: %s" % (c["file"], c["skipped"]))
-        profile = said["comparisons"][0]["profile"]
-        startup = {r["file"]: r["median"] for r in said["rows"]
-                   if r["source"] == "virtual" and r["metric"] == "startup"}
-        for source, out in (("threads", args.threads), ("go", args.out_go)):
-            aims = {os.path.basename(r["file"])[:-5]: r["median"] + startup[r["file"]]
-                    for r in said["rows"] if r["metric"] == "makespan" and
-                    (r["source"] == source or source == "go" and r["source"].startswith("go"))}
-            if out is None or not aims:
-                continue
-            table = fit(gmpsim, base, aims, profile, folder, source)
-            table["name"] = os.path.basename(out)[:-5]
-            table["work"]["record"] = {
-                "ps": record_ps(said["rows"], source),
-                "source": "measured: costs/measure/work.py, a ping-pong that is watched or not"}
-            with open(out, "w", encoding="utf-8") as f:
-                f.write(json.dumps(table, indent=2) + "\n")
+        fit_all(gmpsim, said, folder, args)
+        tables = {"threads": args.threads, "go": args.out_go if args.go else args.threads}
+        write_looks(gmpsim, os.path.join(folder, "ping-pong.json"), tables, args.go,
+                    options_of(args))
     return 0
 
 
