@@ -159,10 +159,12 @@ def protocol_table(got):
     of a later release."""
     memories = ["sc", "tso", "arm64", "ppc64"]
     by = {(r["release"], r["world"], r["memory"]): r for r in got}
-    searched = {r["release"] for r in got if r["memory"] != "sc"}
+    searched = {(r["release"], r["world"]) for r in got if r["memory"] != "sc"}
     yield "| owner | release | " + " | ".join(memories) + " |\n" + "|---" * 6 + "|\n"
     for world in dict.fromkeys(r["world"] for r in got):
-        for release in (r for r in dict.fromkeys(r["release"] for r in got) if r in searched):
+        for release in dict.fromkeys(r["release"] for r in got):
+            if (release, world) not in searched:
+                continue
             yield "| %s | %s | %s |\n" % (world, release.removeprefix("go"), " | ".join(
                 cell(by.get((release, world, m))) for m in memories))
 

@@ -5,7 +5,8 @@
  * an hour: GMPSIM_PROTOCOL names a file that gets a row for each cell when it is done, and whose
  * cells are not done again as long as the queue does the same (tests/explore/orders.py protocol).
  * Every test run does a part of each. What comes after a state is searched once (states_max of
- * ex_opts) but under sc, where releases are compared by all that happens in all schedules.
+ * ex_opts) but under sc, where releases are compared by all that happens in all schedules of a
+ * world: each verb of each thread, and its value.
  */
 #include <time.h>
 
@@ -27,7 +28,7 @@ struct cell {
     int release;
     size_t world;
     enum mm_kind memory;
-    uint64_t seen; /* of its release; 0: not known yet */
+    uint64_t seen; /* of its release in its world; 0: not known yet */
 };
 
 static void cell_name(const struct cell *c, char *buf, size_t size)
@@ -81,11 +82,10 @@ static void do_cell(const struct cell *c)
 }
 
 /* All that happens in all schedules under sc. */
-static uint64_t seen_by(int r)
+static uint64_t seen_by(int r, size_t world)
 {
     fp_init(&schedules_seen);
-    for (size_t i = 0; i < PROTOCOL_WORLDS; i++)
-        do_cell(&(struct cell){r, i, MM_SC, 0});
+    do_cell(&(struct cell){r, world, MM_SC, 0});
     return fp_value(&schedules_seen);
 }
 
@@ -102,12 +102,13 @@ static bool is_as_later(const uint64_t *seen, int r)
 TEST_CASE(Runq, ProtocolWithinThreePreemptions)
 {
     uint64_t seen[PROFILE_LATEST + 1];
-    for (int r = PROFILE_LATEST; r >= PROFILE_FIRST; r--)
-        seen[r] = seen_by(r);
-    for (size_t i = 0; i < PROTOCOL_WORLDS; i++)
+    for (size_t i = 0; i < PROTOCOL_WORLDS; i++) {
+        for (int r = PROFILE_LATEST; r >= PROFILE_FIRST; r--)
+            seen[r] = seen_by(r, i);
         for (int r = PROFILE_LATEST; r >= PROFILE_FIRST; r--)
             for (int memory = MM_TSO; memory < MM_KINDS && !is_as_later(seen, r); memory++)
                 do_cell(&(struct cell){r, i, (enum mm_kind)memory, seen[r]});
+    }
 }
 
 /* ---- what comes after a state is searched once ---- */
