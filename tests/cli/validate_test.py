@@ -157,6 +157,25 @@ class Validate(unittest.TestCase):
         fast = took("--profile", "go1.23", "--rule", "gc_mark_ns_per_kb=50")
         self.assertGreater(took("--profile", "go1.24", "--costs", costs) - fast, 8192 * 11000)
 
+    def test_a_queue_is_waited_in_for_what_the_table_says(self):
+        """A hundred turns of a ping-pong wait two hundred times; who finds room does not."""
+        rounds = {"f": [{"range": "a", "do": [{"send": "b", "value": 1}]}]}
+
+        def took(main, size, *args):
+            with open(os.path.join(self.folder, "turns.json"), "w", encoding="utf-8") as f:
+                json.dump({"name": "turns", "procs": 1, "funcs": rounds, "main": main,
+                           "objects": {"a": {"chan": size}, "b": {"chan": size}}}, f)
+            done = subprocess.run([GMPSIM, "run", "turns.json", "--json", *args], cwd=self.folder,
+                                  capture_output=True, text=True, check=True)
+            return json.loads(done.stdout)["makespan_ns"]
+        slow = ("--costs", self.table(work={"chan_wait": {"ps": 1000000, "source": "test"}}))
+        turns = [{"go": "f"}, {"loop": 100, "do": [{"send": "a", "value": 1}, {"recv": "b"}]},
+                 {"close": "a"}]
+        alone = [{"loop": 100, "do": [{"send": "a", "value": 1}, {"recv": "a"}]}, *turns]
+        self.assertAlmostEqual(took(turns, 0, *slow) - took(turns, 0), 200 * 1000, delta=2000)
+        self.assertAlmostEqual(took(alone, 1, *slow) - took(turns, 1, *slow),
+                               took(alone, 1) - took(turns, 1), delta=10)
+
     def test_what_is_shorter_than_its_start_is_longer_than_nothing(self):
         _, rows = self.numbers("short.json", "--procs", "1,2")
         for procs in (1, 2):
