@@ -5,8 +5,8 @@
 /* Who starves among operations. A run that comes to its limit of points goes on fairly
  * (ex_go_fairly): each thread as virtual time has it, so that nobody is passed over by a schedule's
  * whim. Who could have gone on at the limit, and by the end of that long stretch has begun no
- * instruction and computed nothing, though he still could, starves by what the program or the
- * scheduler does. */
+ * instruction, computed nothing and not been let run anew, though he still could, starves by what
+ * the program or the scheduler does. */
 
 #include "run/window.h"
 

@@ -160,8 +160,8 @@ bool ex_rests(void);
 struct ex_fair {
     uint64_t point_ps; /* that each point takes besides its own time */
     uint64_t until_ps; /* by the clock, from where it stands; then the run ends (END_LIMIT) */
-    /* A goroutine begins an instruction, computes or makes a call, on this P. False: the run ends
-     * as at a limit. On a thread's stack. */
+    /* A goroutine is let run, begins an instruction, computes or makes a call, on this P. False:
+     * the run ends as at a limit. On a thread's stack. */
     bool (*gets_on)(void *arg, int32_t p);
     void *arg;
 };

@@ -614,6 +614,8 @@ void ex_emit_(uint32_t type, uint64_t g, uint64_t a, uint32_t b, uint32_t c)
 {
     if (__builtin_expect(ex.records != NULL || ex.tells, 0))
         record(type, g, a, b, c);
+    if (type == EV_G_START)
+        gets_on();
     fp_mix4(&ex_hot.fp, ex_hot.now, type, g, a ^ (uint64_t)b << 32 ^ (uint64_t)c << 16);
 }
 
