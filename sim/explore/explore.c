@@ -419,7 +419,7 @@ static void settle(const struct ex_thread *t)
     if (!ex.quiet || ex.evenly == NULL || ex.able_count < 2 || ex.ch.count > ex.answers_soft)
         return;
     size_t room = ex.answers_soft - ex.ch.count + 1;
-    uint64_t left = ex.points_max - ex.steps;
+    uint64_t left = ex.points_max > ex.steps ? ex.points_max - ex.steps : 0;
     ex.dealt = ex.ch.log + ex.ch.count;
     ex.end = ex.dealt + (left < room ? left : room);
     deal(t, ex.dealt);
@@ -740,6 +740,8 @@ bool ex_refused(struct failure *f)
 
 /* ---- runs ---- */
 
+enum { START_POINTS = 1000000 };
+
 bool ex_take_over_(struct strategy *s)
 {
     const enum mm_kind memory = ex_memory_();
@@ -771,6 +773,8 @@ bool ex_take_over_(struct strategy *s)
     ex.stop = ex.stopped = false;
     ex.resting = NULL;
     ex.points_max = ex.o.steps_max;
+    if (ex.starting && ex.points_max < START_POINTS)
+        ex.points_max = START_POINTS; /* a run may have less, and is at its limit at once */
     ex.fair_from = 0;
     ex.fair_over = false;
     return true;

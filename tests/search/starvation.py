@@ -115,6 +115,10 @@ def among_operations(folder):
                                   strategy)
             assert not clean["found"], (name, strategy, clean)
         print("%-45s schedule %d" % (name, found["schedules_to_first"]))
+    # A limit that start-up alone is beyond: nobody was passed over for long there.
+    clean, _ = explore(GMPSIM, folder, "short", body, "--granularity", "op", "--max-steps", "50",
+                       "--strategy", "random", "--runs", "20")
+    assert not clean["found"] and clean["cut"] == 20, clean
 
 
 def main():
