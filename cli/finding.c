@@ -70,6 +70,9 @@ void finding_print(FILE *to, const struct finding *x, const struct shrink_result
                 shrunk->before.actors, shrunk->after.choices, shrunk->before.choices,
                 shrunk->after.steps, shrunk->before.steps,
                 shrunk->minimal ? "no single one can go" : "the budget was spent", shrunk->runs);
+    if (x->repeat > 0)
+        fprintf(to, "a round for ever: after %zu answers the last %zu come over and over\n",
+                x->count, x->repeat);
 }
 
 static void weight_json(cJSON *j, const char *when, const struct shrink_weight *w)

@@ -442,6 +442,14 @@ static int check_with(const struct scenario *s, int release, struct check *k,
     return k->failed;
 }
 
+bool scenario_bounds_starving(const struct scenario *s, int release)
+{
+    for (const struct expect *e = s->expects; e != NULL; e = e->next)
+        if (applies(e, release) && e->starved != NULL)
+            return true;
+    return false;
+}
+
 static void say_nothing(void *arg, const char *text)
 {
     (void)arg;

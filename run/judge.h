@@ -31,6 +31,9 @@ int scenario_check_any(const struct scenario *s, int release, const struct run_r
 int scenario_check_stranded(const struct scenario *s, int release, const struct run_result *r,
                             judge_say *say, void *arg);
 
+/* Does the file say how long anybody may wait for his turn? */
+bool scenario_bounds_starving(const struct scenario *s, int release);
+
 /* Data races, which the file must expect ("end": "race") or they are complained about. */
 int scenario_check_races(const struct scenario *s, int release, const struct run_result *r,
                          judge_say *say, void *arg);

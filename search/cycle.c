@@ -9,6 +9,7 @@
 #include "model/prog.h"
 #include "run/host.h"
 #include "search/live.h"
+#include "search/starved.h"
 #include "sim/base/alloc.h"
 #include "sim/explore/explore.h"
 
@@ -96,8 +97,16 @@ static bool is_passed_over(struct cycle *c, const struct turn_does *d)
         g = &c->passed[c->passed_count++];
     if (!cycle_is_half(d) || g->pc != d->pc)
         *g = (struct cycle_g){.goid = d->goid, .pc = d->pc};
-    g->woken += cycle_is_half(d);
-    return g->woken > WOKEN_MAX;
+    if (!cycle_is_half(d))
+        return false;
+    g->woken++;
+    g->answers[0] = g->answers[1];
+    (void)ex_answers(&g->answers[1]);
+    if (g->woken <= WOKEN_MAX)
+        return false;
+    c->answers = g->answers[0];
+    c->again = g->answers[1];
+    return true;
 }
 
 /* ---- what was read ---- */
@@ -173,6 +182,8 @@ static uint32_t returns_needed(const struct cycle *c, const struct look_state *s
 static bool returns(struct cycle *c, const struct look_state *s, uint64_t turn)
 {
     uint64_t lasts = turn - c->at;
+    if (c->returns == 0)
+        (void)ex_answers(&c->again);
     c->length = lasts / ++c->returns;
     if (c->returns < returns_needed(c, s) || (c->ages && lasts < AGES_TURNS)) {
         c->room = 2 * lasts > c->room ? 2 * lasts : c->room;
@@ -321,18 +332,12 @@ const char *cycle_what(const struct cycle *c)
     return c->starved != 0 ? "starvation" : "livelock";
 }
 
-static size_t say_g(const struct run_g *g, const char *before, char *buf, size_t size)
-{
-    return (size_t)snprintf(buf, size, "%sgoroutine %" PRIu64 " in %.60s at line %" PRIu32, before,
-                            g->goid, g->is->group, g->is->line);
-}
-
 static size_t say_starved(const struct cycle *c, const struct run_result *r, char *buf, size_t size)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->ngs; i++)
         if (r->gs[i].goid == c->starved)
-            n = say_g(&r->gs[i], "starvation: ", buf, size);
+            n = say_goroutine(&r->gs[i], "starvation: ", buf, size);
     if (c->length == 0)
         return n + (size_t)snprintf(buf + n, size - n,
                                     " was woken %d times and had to wait again each time",
@@ -352,12 +357,14 @@ void cycle_text(const struct cycle *c, const struct run_result *r, char *buf, si
                                                   c->at, c->length);
     for (size_t i = 0, shown = 0; i < r->ngs && shown < GS_SHOWN && n < size; i++)
         if (has_turned(c, r->gs[i].goid) && r->gs[i].goid != c->starved)
-            n += say_g(&r->gs[i], shown++ == 0 ? (c->starved ? "; meanwhile: " : ": ") : ", ",
-                       buf + n, size - n);
+            n += say_goroutine(&r->gs[i],
+                               shown++ == 0 ? (c->starved ? "; meanwhile: " : ": ") : ", ", buf + n,
+                               size - n);
     for (size_t i = 0, shown = 0; i < r->ngs && shown < GS_SHOWN && n < size; i++) {
         if (!r->gs[i].is->blocked || r->gs[i].goid == c->starved)
             continue;
-        n += say_g(&r->gs[i], shown++ == 0 ? "; blocked meanwhile: " : ", ", buf + n, size - n);
+        n += say_goroutine(&r->gs[i], shown++ == 0 ? "; blocked meanwhile: " : ", ", buf + n,
+                           size - n);
         n += n < size ? (size_t)snprintf(buf + n, size - n, " [%.40s]", r->gs[i].is->reason) : 0;
     }
 }

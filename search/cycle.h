@@ -21,6 +21,7 @@ struct cycle_g {
     uint32_t goid, pc; /* of the first of them */
     uint32_t woken;    /* how often it went on in the middle of the instruction at pc, and ... */
     bool moved;        /* ... did another one */
+    size_t answers[2]; /* when it was woken so, the last but one time and the last */
 };
 
 struct cycle {
@@ -35,7 +36,7 @@ struct cycle {
     struct cycle_g turns[LOOK_RUNNABLE_MAX]; /* who had one since */
     uint32_t count;
     uint32_t returns;                         /* of the kept state */
-    size_t answers;                           /* when it was kept */
+    size_t answers, again;                    /* when it was kept, and when it first came back */
     uint64_t length;                          /* of the cycle, in turns */
     bool closed;                              /* there is one */
     struct cycle_g passed[LOOK_RUNNABLE_MAX]; /* of the run: who was woken where last */

@@ -139,6 +139,7 @@ bool explored_open(struct failure *f, struct explored *x, const struct explored_
                          .fatal_kind = FIND_FATAL,
                          .eager_clock = o->late_max_ns > 0,
                          .late_max_ns = o->late_max_ns,
+                         .rests = !sync,
                          .settle_ns = o->start == START_SETTLED && !sync ? SETTLE_NS : 0,
                          .seed = o->seed,
                          .steps_max = sync ? STEPS_PER_TURN * o->steps_max : o->steps_max,
@@ -260,6 +261,21 @@ static void tell_assertion(const struct explored *x, struct verdict *v)
     }
 }
 
+/* Who got on there was only passed over, and how the program ended after that is no matter: time is
+ * another one there. True: it is judged. */
+static bool judge_fair(struct explored *x)
+{
+    struct verdict *v = &x->verdict;
+    const char *what = starved_judge(&x->starved, &x->result, v->text, sizeof v->text);
+    v->kind = VERDICT_NONE;
+    if (what == NULL)
+        return x->result.end != END_LIMIT;
+    v->kind = VERDICT_FINDING;
+    snprintf(v->what, sizeof v->what, "%s", what);
+    scenario_tell(x->o.scenario, v->text, sizeof v->text);
+    return true;
+}
+
 /* It came to where nobody knows what comes next. */
 static bool is_unknown(const struct explored *x)
 {
@@ -293,6 +309,8 @@ static void judge(struct explored *x)
         scenario_tell(x->o.scenario, v->text, sizeof v->text);
         return;
     }
+    if (ex_fair_from() != 0 && judge_fair(x))
+        return;
     if (is_unknown(x)) {
         judge_unknown(x);
         return;
@@ -329,6 +347,16 @@ static void judge(struct explored *x)
     scenario_tell(x->o.scenario, v->text, sizeof v->text);
 }
 
+/* At its limit somebody may be stuck for ever: that is said of the world as it is then. */
+static void go_on_fairly(struct explored *x)
+{
+    if (x->o.scenario->unknown_status == 0 &&
+        !scenario_bounds_starving(x->o.scenario, x->o.profile.release) &&
+        core_explore.strand(/*ended*/ false) == 0 &&
+        starved_begin(&x->starved, &x->o.scenario->program))
+        ex_run();
+}
+
 bool explored_run(struct explored *x, struct strategy *s)
 {
     x->out.size = 0;
@@ -343,11 +371,21 @@ bool explored_run(struct explored *x, struct strategy *s)
     if (x->o.pairs != NULL)
         pairs_begin(x->o.pairs);
     ex_run();
+    if (ex_rests())
+        go_on_fairly(x);
     take_result(x);
     judge(x);
     ex_end();
     return !ex_refused(&x->refused);
 }
+
+void explored_limit(struct explored *x, uint64_t points)
+{
+    x->o.steps_max = points;
+    ex_steps_max(points);
+}
+
+uint64_t explored_steps(void) { return ex_fair_from() != 0 ? ex_fair_from() : ex_steps(); }
 
 uint64_t explored_state(void *arg)
 {

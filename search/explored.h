@@ -17,6 +17,7 @@
 #include "scenarios/scenario.h"
 #include "search/cycle.h"
 #include "search/pairs.h"
+#include "search/starved.h"
 #include "sim/base/choose.h"
 #include "sim/base/fail.h"
 #include "sim/base/text.h"
@@ -77,6 +78,7 @@ struct explored {
     struct verdict verdict;   /* likewise */
     struct text_kept out;     /* what the program printed */
     struct cycle cycle;       /* of sync */
+    struct starved starved;   /* of op, if the run went on fairly */
     char words[4096];         /* of result.text */
     bool copied, started;
     struct failure refused; /* what the last run ended for want of */
@@ -97,6 +99,11 @@ bool explored_refused(struct failure *f, const struct explored *x);
  * (refused says so, else its code is E_OK). The world may be looked at until the next
  * run. */
 bool explored_run(struct explored *x, struct strategy *s);
+
+/* Of operations: another limit of points, from the next run on. */
+void explored_limit(struct explored *x, uint64_t points);
+/* How long the last run was, in points: up to where it went on fairly, if it did. */
+uint64_t explored_steps(void);
 
 /* By turns, while a goroutine is chosen: all that decides what can come next, as one number; 0:
  * something else decides too (cycle.h). arg: a struct explored. */

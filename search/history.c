@@ -634,7 +634,7 @@ static bool run_watched(struct failure *f, struct both *b, struct explored *e,
                              .begin = watch_begin,
                              .pick = watch_pick,
                              .end = watch_end};
-    strategy_replay_init(&w->inner, x->answers, x->count, /*strict*/ false);
+    finding_answers(x, /*strict*/ false, &w->inner);
     if (!explored_run(e, &w->s)) {
         if (!explored_refused(f, e))
             fail(f, E_SCHEDULE, "the schedule has nothing to run");
@@ -692,8 +692,7 @@ bool history_trace_ops(struct failure *f, const struct finding *x, FILE *to, siz
         return false;
     struct ex_event *events = x_alloc(EVENTS_MAX * sizeof *events);
     ex_trace(events, EVENTS_MAX);
-    strategy_replay_init(&r, x->answers, x->count, /*strict*/ false);
-    r.s.wants_time = x->timed;
+    finding_answers(x, /*strict*/ false, &r);
     bool ok = explored_run(&e, &r.s) || !explored_refused(f, &e);
     print_trace(to, rows_max);
     ex_trace(NULL, 0);

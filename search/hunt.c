@@ -131,7 +131,8 @@ static void take_finding(const struct explored *x, bool timed, struct finding *o
     out->world = x->o;
     out->verdict = x->verdict;
     out->fingerprint = ex_fingerprint();
-    out->steps = ex_steps();
+    out->steps = explored_steps();
+    out->repeat = 0;
     out->timed = timed;
     out->answers = x_alloc(out->count * sizeof *a + 1);
     if (out->count > 0)
@@ -238,14 +239,20 @@ bool hunt(struct failure *f, const struct hunt_opts *o, struct hunt_result *r)
 
 /* ---- again ---- */
 
+void finding_answers(const struct finding *x, bool strict, struct strategy_replay *s)
+{
+    strategy_replay_init(s, x->answers, x->count, strict);
+    s->repeat = x->repeat;
+    s->s.wants_time = x->timed;
+}
+
 bool finding_replay(struct failure *f, const struct finding *x, struct verdict *v, bool *same)
 {
     static struct explored w;
     struct strategy_replay s;
     if (!explored_open(f, &w, &x->world))
         return false;
-    strategy_replay_init(&s, x->answers, x->count, /*strict*/ true);
-    s.s.wants_time = x->timed;
+    finding_answers(x, /*strict*/ true, &s);
     explored_run(&w, &s.s);
     *v = w.verdict;
     bool refused = explored_refused(f, &w);
@@ -258,11 +265,15 @@ bool finding_replay(struct failure *f, const struct finding *x, struct verdict *
 
 enum { SHIFT_MAX = 4, NEAR_RUNS = 4000 };
 
-static bool try_answers(struct explored *w, const struct answer *a, size_t count, bool timed)
+static bool try_answers(struct explored *w, const struct finding *x, const struct answer *a,
+                        size_t count)
 {
     struct strategy_replay s;
-    strategy_replay_init(&s, a, count, /*strict*/ false);
-    s.s.wants_time = timed;
+    finding_answers(x, /*strict*/ false, &s);
+    s.answers = a;
+    s.count = count;
+    if (s.repeat > count)
+        s.repeat = count;
     return explored_run(w, &s.s) && w->verdict.kind == VERDICT_FINDING;
 }
 
@@ -287,8 +298,8 @@ static bool try_near(struct explored *w, const struct finding *x)
     int runs = 0;
     for (int k = 1; k <= SHIFT_MAX && !found; k++)
         for (size_t at = 0; at < x->count && runs < NEAR_RUNS && !found; at++, runs += 2) {
-            found = try_answers(w, a, shifted(x, at, k, a), x->timed) ||
-                    try_answers(w, a, shifted(x, at, -k, a), x->timed);
+            found = try_answers(w, x, a, shifted(x, at, k, a)) ||
+                    try_answers(w, x, a, shifted(x, at, -k, a));
         }
     free(a);
     return found;
@@ -301,7 +312,7 @@ bool finding_try(struct failure *f, const struct finding *x, bool near, struct f
     *found = false;
     if (!explored_open(f, &w, &x->world))
         return false;
-    *found = try_answers(&w, x->answers, x->count, x->timed) || (near && try_near(&w, x));
+    *found = try_answers(&w, x, x->answers, x->count) || (near && try_near(&w, x));
     if (*found)
         take_finding(&w, x->timed, out);
     bool refused = explored_refused(f, &w);

@@ -45,6 +45,7 @@ struct finding {
     bool timed;             /* virtual time was told: other questions are asked then */
     struct answer *answers; /* malloc'ed */
     size_t count;
+    size_t repeat; /* then the last so many come over and over; 0: none do */
 };
 
 enum hunt_end { HUNT_FOUND, HUNT_EXHAUSTED, HUNT_SPENT, HUNT_DIVERGED };
@@ -70,6 +71,8 @@ int hunt_strategy_parse(const char *name);
 
 bool hunt(struct failure *f, const struct hunt_opts *o, struct hunt_result *r);
 
+/* The strategy that answers as it did. */
+void finding_answers(const struct finding *x, bool strict, struct strategy_replay *s);
 /* Does it again. False: f says what went another way. *same: the same end and fingerprint. */
 bool finding_replay(struct failure *f, const struct finding *x, struct verdict *v, bool *same);
 /* Runs its answers as far as they fit, on what may be another program; near: and lists that are a

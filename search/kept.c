@@ -208,6 +208,8 @@ int finding_save(struct failure *f, const struct finding *x, const char *path, s
     put_number(&w, "until-ns", (uint64_t)o->until_ns);
     put_number(&w, "steps-max", o->steps_max);
     put_number(&w, "timed", x->timed);
+    if (x->repeat > 0)
+        put_number(&w, "repeat", x->repeat);
     put(&w, "verdict", x->verdict.what);
     put(&w, "says", x->verdict.text);
     put_hash(&w, "fingerprint", x->fingerprint);
@@ -359,6 +361,12 @@ bool finding_load(struct failure *f, const struct schedule *in, const struct sce
     x->timed = number(&r, "timed", 10) != 0;
     snprintf(x->verdict.what, sizeof x->verdict.what, "%.39s", need(&r, "verdict"));
     x->verdict.kind = VERDICT_FINDING;
+    if (schedule_get(in, "repeat") != NULL)
+        x->repeat = number(&r, "repeat", 10);
+    if (r.ok && x->repeat > in->count) {
+        fail(f, E_SCHEDULE, "the schedule's 'repeat': %zu of %zu answers", x->repeat, in->count);
+        r.ok = false;
+    }
     if (!r.ok)
         return false;
     x->count = in->count;

@@ -16,7 +16,7 @@
 enum { ACTORS_MAX = 1024 };
 /* A budget beside the caller's: of a long finding as many runs would take minutes. */
 /* A run by turns is looked at after each turn, which takes longer than its points. */
-enum { POINTS_MAX = 400000000, POINTS_MAX_SYNC = 20000000 };
+enum { POINTS_MAX = 400000000, POINTS_MAX_SYNC = 60000000 };
 enum { LONGER = 2, LONGER_AT_LEAST = 1000 };
 
 /* What is known of a run besides its answers. */
@@ -26,6 +26,8 @@ struct seen {
     size_t room;
     uint32_t actors[ACTORS_MAX];
     uint64_t turns;
+    size_t round, again;      /* answers before a cycle's first round, and after it */
+    uint64_t fair_from;       /* points before it went on fairly; 0: it did not */
     struct segments segments; /* of operations */
 };
 
@@ -40,6 +42,7 @@ struct shrinker {
     struct seen now, of_best;
     struct answer *trial;
     size_t room;
+    size_t counted; /* of a trial's answers, those that are not repetitions */
     uint64_t runs, runs_max, points;
     bool capped; /* tries are cut where they get much longer than the best */
 };
@@ -49,6 +52,11 @@ size_t answers_that_matter(const struct answer *a, size_t count)
     while (count > 0 && answer_pick(a[count - 1]) == 0)
         count--;
     return count;
+}
+
+static size_t how_many(const struct finding *x)
+{
+    return x->repeat > 0 ? x->count : answers_that_matter(x->answers, x->count);
 }
 
 static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
@@ -83,7 +91,7 @@ static uint32_t look_pick(struct strategy *s, const struct choice *c)
     (void)ex_answers(&at);
     X_REACH(n->preempts, n->room, at, at * 2 + 256);
     n->preempts[at] = preempts;
-    n->weight.preemptions += preempts;
+    n->weight.preemptions += preempts && at < k->counted;
     if (c->turn == NULL)
         segments_add(&n->segments, c, pick);
     return pick;
@@ -110,9 +118,12 @@ static void weigh(struct shrinker *s)
 {
     size_t n;
     const struct answer *a = ex_answers(&n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && i < s->counted; i++)
         s->now.weight.choices += answer_pick(a[i]) != 0;
-    s->now.weight.steps = ex_steps();
+    s->now.weight.steps = explored_steps();
+    s->now.fair_from = ex_fair_from();
+    s->now.round = s->w.cycle.closed ? s->w.cycle.answers : 0;
+    s->now.again = s->w.cycle.closed ? s->w.cycle.again : 0;
     if (s->w.o.granularity == GRANULARITY_OP)
         s->now.weight.actors = (size_t)ex_threads();
 }
@@ -125,13 +136,16 @@ static void keep(struct shrinker *s)
     const struct answer *a = ex_answers(&n);
     struct finding *x = s->best;
     struct seen was = s->of_best;
+    x->repeat = n > s->counted ? s->by_answers.repeat : 0;
+    if (n > s->counted)
+        n = s->counted;
     x->answers = x_grow(x->answers, n * sizeof *a + 1);
     if (n > 0)
         memcpy(x->answers, a, n * sizeof *a);
     x->count = n;
     x->verdict = s->w.verdict;
     x->fingerprint = ex_fingerprint();
-    x->steps = ex_steps();
+    x->steps = explored_steps();
     s->of_best = s->now;
     s->now.preempts = was.preempts; /* its memory */
     s->now.room = was.room;
@@ -167,16 +181,38 @@ static bool fails_by(struct shrinker *s, struct strategy *inner)
            strcmp(s->w.verdict.what, s->best->verdict.what) == 0;
 }
 
-/* Runs the first n answers, and zeros after them. */
-static bool still_fails(struct shrinker *s, const struct answer *answers, size_t n)
+/* Each repetition has to answer what the answers were first given to; draws go as they go. */
+static bool repeats_itself(size_t first, size_t repeat)
+{
+    size_t n;
+    const struct answer *a = ex_answers(&n);
+    for (size_t i = first; i < n; i++) {
+        struct answer x = a[i], was = a[i - repeat];
+        bool draw = answer_kind(x) == CHOICE_DRAW;
+        if (answer_kind(x) != answer_kind(was) || answer_n(x) != answer_n(was) ||
+            (!draw && answer_pick(x) != answer_pick(was)))
+            return false;
+    }
+    return true;
+}
+
+/* Runs the first n answers, and then the last `repeat` of them for ever, or zeros. */
+static bool still_fails(struct shrinker *s, const struct answer *answers, size_t n, size_t repeat)
 {
     strategy_replay_init(&s->by_answers, answers, n, /*strict*/ false);
-    return fails_by(s, &s->by_answers.s);
+    s->by_answers.repeat = repeat;
+    s->counted = repeat > 0 ? n : SIZE_MAX;
+    return fails_by(s, &s->by_answers.s) && (repeat == 0 || repeats_itself(n, repeat));
 }
 
 static bool is_smaller(const struct shrinker *s)
 {
     return shrink_compare(&s->now.weight, &s->of_best.weight) < 0;
+}
+
+static bool is_larger(const struct shrinker *s)
+{
+    return shrink_compare(&s->now.weight, &s->of_best.weight) > 0;
 }
 
 static void copy_best(struct shrinker *s)
@@ -202,7 +238,7 @@ static bool try_zeros(struct shrinker *s, size_t from, size_t to, bool preemptio
         any |= answer_pick(s->trial[i]) != 0;
         s->trial[i] = zero(s->trial[i]);
     }
-    if (!any || !still_fails(s, s->trial, s->best->count) || !is_smaller(s))
+    if (!any || !still_fails(s, s->trial, s->best->count, s->best->repeat) || !is_smaller(s))
         return false;
     keep(s);
     return true;
@@ -212,7 +248,7 @@ static bool try_zeros(struct shrinker *s, size_t from, size_t to, bool preemptio
 static bool pass(struct shrinker *s, size_t piece, bool preemptions)
 {
     bool gained = false;
-    for (size_t to = answers_that_matter(s->best->answers, s->best->count); to > 0 && !spent(s);) {
+    for (size_t to = how_many(s->best); to > 0 && !spent(s);) {
         if (to > s->best->count)
             to = s->best->count;
         size_t from = to > piece ? to - piece : 0;
@@ -224,7 +260,7 @@ static bool pass(struct shrinker *s, size_t piece, bool preemptions)
 
 static void in_pieces(struct shrinker *s, bool preemptions)
 {
-    size_t piece = answers_that_matter(s->best->answers, s->best->count);
+    size_t piece = how_many(s->best);
     for (; piece > 1 && !spent(s); piece = (piece + 1) / 2)
         while (pass(s, piece, preemptions) && !spent(s))
             ;
@@ -239,6 +275,7 @@ static bool try_join(struct shrinker *s, size_t from, size_t to)
     segments_copy(&s->joined, &s->of_best.segments);
     segments_join(&s->joined, from, to);
     strategy_segments_init(&s->by_segments, &s->joined);
+    s->counted = SIZE_MAX;
     if (spent(s) || !fails_by(s, &s->by_segments.s) || !is_smaller(s))
         return false;
     keep(s);
@@ -266,28 +303,135 @@ static void join(struct shrinker *s)
         ;
 }
 
+/* ---- what goes round for ever ---- */
+
+enum { PARTS_MAX = 64 };
+
+/* The first `before` answers, then those from `round` to `again` over and over. True: that does it,
+ * and is smaller. */
+static bool try_round(struct shrinker *s, size_t before, size_t round, size_t again)
+{
+    size_t repeat = again - round;
+    copy_best(s);
+    memmove(s->trial + before, s->trial + round, repeat * sizeof *s->trial);
+    if (spent(s) || !still_fails(s, s->trial, before + repeat, repeat) || !is_smaller(s))
+        return false;
+    keep(s);
+    return true;
+}
+
+/* A run is told to go round after hundreds of rounds, and a schedule needs one: the fewest answers
+ * that lead there, and the round. So many rounds are left out of what leads there. */
+static void take_round(struct shrinker *s)
+{
+    size_t round = s->of_best.round, again = s->of_best.again, repeat = again - round;
+    if (again <= round || again > s->best->count || s->best->repeat > 0)
+        return;
+    for (size_t rounds = 0; rounds * repeat < round; rounds = 2 * rounds + 1)
+        if (try_round(s, round % repeat + rounds * repeat, round, again))
+            return;
+    (void)try_round(s, round, round, again);
+}
+
+/* A part of the round. True: that does it. */
+static bool cut_round(struct shrinker *s)
+{
+    size_t n = s->best->count, repeat = s->best->repeat, round = n - repeat;
+    for (size_t part = 1; part <= repeat / 2 && part <= PARTS_MAX; part++)
+        if (try_round(s, round, round, round + part))
+            return true;
+    return false;
+}
+
+/* Without the answers from here to there, which lead to the round. */
+static bool try_without(struct shrinker *s, size_t from, size_t to)
+{
+    size_t n = s->best->count, repeat = s->best->repeat;
+    copy_best(s);
+    memmove(s->trial + from, s->trial + to, (n - to) * sizeof *s->trial);
+    if (spent(s) || !still_fails(s, s->trial, n - (to - from), repeat) || is_larger(s))
+        return false;
+    keep(s);
+    return true;
+}
+
+static bool cut_before(struct shrinker *s, size_t piece)
+{
+    bool gained = false;
+    size_t to = s->best->count - s->best->repeat;
+    while (to > 0 && s->best->repeat > 0) {
+        size_t from = to > piece ? to - piece : 0;
+        gained |= try_without(s, from, to);
+        to = from;
+    }
+    return gained;
+}
+
+/* Once there is a round: a shorter one, and less before it. */
+static void cut_rounds(struct shrinker *s)
+{
+    while (s->best->repeat > 0 && cut_round(s))
+        ;
+    for (size_t piece = s->best->count; piece > 0 && !spent(s); piece /= 2)
+        while (s->best->repeat > 0 && cut_before(s, piece))
+            ;
+}
+
+/* ---- what goes on fairly after so many points ---- */
+
+static bool try_limit(struct shrinker *s, uint64_t points)
+{
+    uint64_t was = s->best->world.steps_max;
+    explored_limit(&s->w, points);
+    if (!spent(s) && still_fails(s, s->best->answers, s->best->count, 0) && is_smaller(s)) {
+        keep(s);
+        s->best->world.steps_max = points;
+        return true;
+    }
+    explored_limit(&s->w, was);
+    return false;
+}
+
+/* Somebody starves from some point on: the schedule ends there. */
+static void sooner(struct shrinker *s)
+{
+    for (uint64_t less = s->of_best.fair_from / 2; less > 0; less /= 2)
+        while (s->of_best.fair_from > less && try_limit(s, s->of_best.fair_from - less))
+            ;
+}
+
 /* A smaller one is hardly ever much longer: what then goes on and on need not be waited for. */
 static uint64_t enough_steps(struct shrinker *s)
 {
     bool sync = s->best->world.granularity == GRANULARITY_SYNC;
     uint64_t n = LONGER * (sync ? s->of_best.turns : s->best->steps) + LONGER_AT_LEAST;
-    s->capped = n < s->best->world.steps_max;
+    s->capped = n < s->best->world.steps_max && s->of_best.fair_from == 0;
     return s->capped ? n : s->best->world.steps_max;
 }
 
 /* The last pass over all answers one by one gains nothing: that is the check. */
 static void make_small(struct shrinker *s, struct shrink_result *r)
 {
+    take_round(s);
+    cut_rounds(s);
     in_pieces(s, true);
     join(s);
-    in_pieces(s, false);
+    sooner(s);
+    struct shrink_weight was;
+    size_t answers;
+    do {
+        was = s->of_best.weight;
+        answers = s->best->count;
+        cut_rounds(s);
+        in_pieces(s, false);
+    } while (!spent(s) && (s->best->count < answers || shrink_compare(&s->of_best.weight, &was)));
     r->minimal = !spent(s);
 }
 
 /* The finding as it is, to know what it weighs. */
 static bool run_best(struct failure *f, struct shrinker *s)
 {
-    if (!still_fails(s, s->best->answers, s->best->count)) {
+    if (!still_fails(s, s->best->answers, s->best->count, s->best->repeat)) {
         if (!explored_refused(f, &s->w))
             fail(f, E_SCHEDULE, "the finding does not repeat: %s", s->w.verdict.what);
         return false;
@@ -298,8 +442,9 @@ static bool run_best(struct failure *f, struct shrinker *s)
 
 /* ---- with fewer preemptions altogether ---- */
 
-/* Nor does it gain much to try so many schedules for each of very many bounds. */
-enum { FEWER_RUNS = 2000, FEWER_MAX = 4 };
+/* Nor does it gain much to try so many schedules for each of very many bounds; and what goes round
+ * is told to after thousands of turns. */
+enum { FEWER_RUNS = 2000, FEWER_RUNS_ROUND = 100, FEWER_MAX = 4 };
 
 /* Zeros alone do not move a preemption to where it would be none; a search with a bound does. */
 static bool find_fewer(struct failure *f, struct shrinker *s, size_t preemptions)
@@ -310,12 +455,17 @@ static bool find_fewer(struct failure *f, struct shrinker *s, size_t preemptions
                           .runs_max = FEWER_RUNS,
                           .points_max = points_max(s) - s->points};
     struct hunt_result r;
+    if (s->of_best.again > 0) {
+        o.world.steps_max = enough_steps(s);
+        o.runs_max = FEWER_RUNS_ROUND;
+    }
     if (!hunt(f, &o, &r))
         return false;
     s->runs += r.runs;
     s->points += r.steps;
     bool same = r.end == HUNT_FOUND && strcmp(r.finding.verdict.what, s->best->verdict.what) == 0;
     if (same) {
+        r.finding.world = s->best->world;
         free(s->best->answers);
         *s->best = r.finding;
     } else if (r.end == HUNT_FOUND) {
@@ -332,6 +482,16 @@ static void fewest(struct failure *f, struct shrinker *s)
     for (size_t k = 0; k < s->of_best.weight.preemptions && k < FEWER_MAX && !spent(s); k++)
         if (find_fewer(f, s, k))
             return;
+}
+
+/* What a run answers to all that is not written. */
+static void forget_zeros(struct finding *x)
+{
+    for (size_t i = x->count - x->repeat; i < x->count && x->repeat > 0; i++)
+        if (answer_pick(x->answers[i]) != 0 || answer_kind(x->answers[i]) == CHOICE_DRAW)
+            return;
+    x->repeat = 0;
+    x->count = answers_that_matter(x->answers, x->count);
 }
 
 static void release(struct shrinker *s)
@@ -352,13 +512,17 @@ bool shrink(struct failure *f, struct finding *x, uint64_t runs_max, struct shri
     memset(&s, 0, sizeof s);
     s.best = x;
     s.runs_max = runs_max;
-    *r = (struct shrink_result){.answers_before = answers_that_matter(x->answers, x->count)};
+    *r = (struct shrink_result){.answers_before = how_many(x)};
     o.turn = look_turn;
     o.turn_arg = &s;
     if (!explored_open(f, &s.w, &o))
         return false;
     bool ok = run_best(f, &s);
     r->before = s.of_best.weight;
+    if (ok) {
+        take_round(&s);
+        sooner(&s);
+    }
     explored_close(&s.w);
     if (ok)
         fewest(f, &s);
@@ -367,7 +531,7 @@ bool shrink(struct failure *f, struct finding *x, uint64_t runs_max, struct shri
     if (ok)
         make_small(&s, r);
     ok = ok && !explored_refused(f, &s.w);
-    x->count = answers_that_matter(x->answers, x->count);
+    forget_zeros(x);
     r->answers = x->count;
     r->after = s.of_best.weight;
     r->runs = s.runs;

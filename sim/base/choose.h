@@ -232,11 +232,14 @@ enum { DFS_UNBOUNDED = 0xffff };
 void strategy_dfs_init(struct strategy_dfs *d, struct dfs_frame *frames, size_t frames_max,
                        uint32_t preemptions_max);
 
-/* Gives the answers of a list, then 0. */
+/* Gives the answers of a list, then 0; or then the last `repeat` of them over and over, but for
+ * draws, which are drawn evenly: what goes round for ever does not do so by luck. */
 struct strategy_replay {
     struct strategy s;
     const struct answer *answers;
-    size_t count, next;
+    size_t count, repeat, next;
+    bool again; /* the list has been given once */
+    struct evenly draws;
     bool done;
     bool strict;   /* a question that does not fit the list is a divergence; else it is answered
                       modulo n */

@@ -52,9 +52,7 @@ static void look_at(struct strategy_dpor *d, const struct choice *c, uint32_t k,
 {
     uint32_t actor = actor_at(d, c, k);
     if (c->turn == NULL)
-        *does = actor == DPOR_CLOCK
-                    ? (struct turn_does){.known = true, .count = 1, .object = {TURN_OBJECT_ALL}}
-                    : (struct turn_does){.goid = c->option[k] + 1u};
+        *does = (struct turn_does){.goid = actor == DPOR_CLOCK ? 0 : c->option[k] + 1u};
     else if (actor == DPOR_CLOCK)
         *does = clock_does;
     else

@@ -131,21 +131,36 @@ static bool replay_begin(struct strategy *s)
         return false;
     r->done = true;
     r->next = 0;
+    r->again = false;
+    r->draws.state = 0;
     return true;
+}
+
+/* NULL: there are no more. */
+static const struct answer *replay_next(struct strategy_replay *r)
+{
+    if (r->next == r->count && r->repeat > 0) {
+        r->next = r->count - r->repeat;
+        r->again = true;
+    }
+    return r->next < r->count ? &r->answers[r->next++] : NULL;
 }
 
 static uint32_t replay_pick(struct strategy *s, const struct choice *c)
 {
     struct strategy_replay *r = (struct strategy_replay *)s;
 
-    if (r->next >= r->count)
+    const struct answer *next = replay_next(r);
+    if (next == NULL)
         return 0;
-    struct answer a = r->answers[r->next++];
+    struct answer a = *next;
     bool fits = answer_kind(a) == c->kind && answer_n(a) == c->n && answer_pick(a) < c->n;
     if (r->strict && !fits && !r->diverged) {
         r->diverged = true;
         r->diverged_at = r->next - 1;
     }
+    if (r->again && c->kind == CHOICE_DRAW)
+        return evenly_below(evenly_next(&r->draws), c->n);
     return answer_pick(a) % c->n;
 }
 

@@ -103,6 +103,7 @@ struct ex {
     bool wants_time;
     bool plain;                 /* what ex_hot.plain is but for a signal */
     bool does;                  /* the strategy is told what each operation is about */
+    bool timeless;              /* only sleeps and their ends are about time: nothing takes any */
     bool starting, paused;      /* in the common beginning; at its end */
     bool to_first;              /* ... and threads stop at their first point */
     bool at_first;              /* they stand there */
@@ -135,8 +136,14 @@ struct ex {
     bool running;
     bool tells; /* somebody listens, and points are where a run may stand still */
     struct traced_to to;
-    uint64_t stop_after; /* the operation of this step; 0: none */
-    bool stop, stopped;  /* asked for; the run stands there */
+    uint64_t points_max; /* of this run */
+    struct ex_fair fair;
+    uint64_t fair_from;     /* points before it went on fairly; 0: it has not */
+    bool fair_over;         /* until its time was over */
+    size_t fair_answers;    /* before that */
+    struct strategy *asked; /* until then */
+    uint64_t stop_after;    /* the operation of this step; 0: none */
+    bool stop, stopped;     /* asked for; the run stands there */
     struct ex_thread *resting;
     struct ex_totals totals;
     bool (*namer)(const void *addr, char *buf, size_t size);
@@ -190,6 +197,8 @@ uint32_t ex_step_(const struct choice *c, bool slept);
 bool ex_fault_(enum fault_kind k);
 /* For a strategy that listens: the running operation is about addr; NULL: about anything. */
 void ex_does_(const void *addr, bool reads);
+/* ... or time (0) is, about the clock. */
+void ex_does_clock_(uint32_t who);
 /* me gives way to t. */
 void ex_switch_(struct ex_thread *me, struct ex_thread *t);
 /* By how many ps time may still jump over who could run. */
@@ -249,6 +258,12 @@ static inline void ex_note_(int tid, enum ex_verb verb, const void *addr, uint64
     ex_does_other_();
     ex_trace_(tid, verb, addr, value);
 }
+
+/* Of fairly.c: this run comes to the point at which it goes on fairly, to each one after that, to
+ * its end. */
+void ex_fair_point_(void);
+void ex_fair_end_(void);
+void ex_gets_on_(void);
 
 /* By turns: the clock was read. */
 void ex_turn_clock_(void);

@@ -92,7 +92,7 @@ void ex_wake_(struct ex_thread *t, uint64_t at, bool timed_out)
     t->wait = WAIT_NOT;
     t->futex = NULL;
     t->timed_out = timed_out;
-    ex_note_(t->id, VERB_wake, NULL, timed_out);
+    ex_trace_(t->id, VERB_wake, NULL, timed_out); /* what wakes it says what it is about */
     if (at < t->now)
         at = t->now;
     t->now = at + (slept ? wake_latency(at - t->now, timed_out) : 0);
@@ -263,11 +263,14 @@ static void idle(void)
     ex.why = alive ? END_IDLE : END_DONE;
 }
 
+/* What goes on fairly keeps none. */
+static bool too_many_answers(void) { return ex.ch.count > ex.answers_soft && ex.fair_from == 0; }
+
 static const char *over_limit(void)
 {
-    if (ex.steps > ex.o.steps_max)
+    if (ex.steps > ex.points_max)
         return "steps of one run";
-    if (ex.ch.count > ex.answers_soft)
+    if (too_many_answers())
         return "answers of one run";
     return mm.limit;
 }
@@ -319,10 +322,12 @@ static struct ex_thread *next_thread(struct ex_thread *me)
             return NULL;
         }
         if (o == OPTION_CLOCK) {
+            if (ex.does)
+                ex_does_clock_(0);
             ex_fire_();
         } else
             flush(o - OPTION_FLUSH);
-        if (ex.ch.count > ex.answers_soft) {
+        if (too_many_answers()) {
             ex.why = END_LIMIT;
             ex.text = "answers of one run";
             return NULL;
@@ -414,7 +419,7 @@ static void settle(const struct ex_thread *t)
     if (!ex.quiet || ex.evenly == NULL || ex.able_count < 2 || ex.ch.count > ex.answers_soft)
         return;
     size_t room = ex.answers_soft - ex.ch.count + 1;
-    uint64_t left = ex.o.steps_max - ex.steps;
+    uint64_t left = ex.points_max > ex.steps ? ex.points_max - ex.steps : 0;
     ex.dealt = ex.ch.log + ex.ch.count;
     ex.end = ex.dealt + (left < room ? left : room);
     deal(t, ex.dealt);
@@ -465,6 +470,8 @@ static struct ex_thread *next_of_able(struct ex_thread *me)
 /* A point with something out of the ordinary about it. */
 static struct ex_thread *next_of_all(struct ex_thread *me)
 {
+    if (ex.fair_from != 0)
+        ex_fair_point_();
     if (ex_hot.now >= ex_end_())
         ex_leave_(END_TIME, "");
     const char *bad = ex_look_(/*quiet*/ false);
@@ -488,14 +495,23 @@ static struct ex_thread *next_of_all(struct ex_thread *me)
 }
 
 /* The run stands still here until ex_run is called again. */
-static void rest(struct ex_thread *me)
+static void rest(struct ex_thread *me, enum world_end why)
 {
     ex.stop = false;
-    ex.why = END_TIME;
+    ex.why = why;
     ex.resting = me;
     ex.cur = NULL;
     coro_switch(&me->coro, &ex.main);
     ex.cur = me;
+}
+
+/* Comes back if the run goes on fairly. */
+static void at_limit(struct ex_thread *me, const char *limit)
+{
+    if (!ex.o.rests || ex_hot.sync || ex.fair_from != 0 || mm.limit != NULL)
+        ex_leave_(END_LIMIT, limit);
+    ex.text = limit;
+    rest(me, END_LIMIT);
 }
 
 /* On the main stack the world is copied. Comes back as often as the copy is put back. Where the
@@ -520,7 +536,7 @@ static __attribute__((noinline)) void stop_at_first(struct ex_thread *me)
 static inline bool is_no_point(const struct ex_thread *me)
 {
     if (!ex_hot.sync || me == NULL || (me->flags & EX_YIELDED) || ex.stop ||
-        ex.steps >= ex.o.steps_max)
+        ex.steps >= ex.points_max)
         return false;
     ex.steps++;
     return true;
@@ -541,7 +557,7 @@ void ex_switch_(struct ex_thread *me, struct ex_thread *t) { switch_to(me, t); }
 static inline bool is_alone(const struct ex_thread *me)
 {
     return ex.quiet && ex.able_count == 1 && me->flags == 0 && !ex.stop &&
-           ex.ch.count < ex.copy_at && ex.steps < ex.o.steps_max && mm.limit == NULL;
+           ex.ch.count < ex.copy_at && ex.steps < ex.points_max && mm.limit == NULL;
 }
 
 static __attribute__((noinline)) void point_slow(struct ex_thread *me)
@@ -562,13 +578,13 @@ static __attribute__((noinline)) void point_slow(struct ex_thread *me)
     if (ex.at != NULL)
         ex_unsettle_();
     if (ex.stop)
-        rest(me);
+        rest(me, END_TIME);
     if (__builtin_expect(ex.ch.count >= ex.copy_at, 0))
         stand_still(me);
     ex.steps++;
     limit = over_limit();
     if (limit != NULL)
-        ex_leave_(END_LIMIT, limit);
+        at_limit(me, limit);
     if (ex_hot.sync) {
         yield_to_others(me);
         return;
@@ -724,6 +740,8 @@ bool ex_refused(struct failure *f)
 
 /* ---- runs ---- */
 
+enum { START_POINTS = 1000000 };
+
 bool ex_take_over_(struct strategy *s)
 {
     const enum mm_kind memory = ex_memory_();
@@ -754,6 +772,11 @@ bool ex_take_over_(struct strategy *s)
     ex.ender = -1;
     ex.stop = ex.stopped = false;
     ex.resting = NULL;
+    ex.points_max = ex.o.steps_max;
+    if (ex.starting && ex.points_max < START_POINTS)
+        ex.points_max = START_POINTS; /* a run may have less, and is at its limit at once */
+    ex.fair_from = 0;
+    ex.fair_over = false;
     return true;
 }
 
@@ -828,6 +851,14 @@ static void enter(void)
         go_on_or_copy(first);
 }
 
+static void count_run(void)
+{
+    ex_fair_end_();
+    ex.totals.runs++;
+    ex.totals.steps += ex.steps;
+    ex.totals.answers += ex.ch.count;
+}
+
 enum world_end ex_run(void)
 {
     ex.running = true;
@@ -838,14 +869,17 @@ enum world_end ex_run(void)
     ex_records_flush_();
     if (ex.paused || ex.resting != NULL)
         return ex.why;
-    ex.totals.runs++;
-    ex.totals.steps += ex.steps;
-    ex.totals.answers += ex.ch.count;
+    count_run();
     return ex.why;
 }
 
 void ex_end(void)
 {
+    if (ex_rests()) { /* nobody wanted it to go on */
+        ex.resting = NULL;
+        ex.totals.cut++;
+        count_run();
+    }
     ex.ch.strategy->halted = ex.why != END_DONE && ex.why != END_IDLE;
     ex.totals.known += ex.known;
     ex.totals.forgotten += mm.stats.forgotten;
@@ -860,41 +894,4 @@ void ex_fail(const char *text)
         return;
     ex.why = END_FINDING;
     ex.text = text;
-}
-
-/* ---- looking ---- */
-
-enum world_end ex_why(void) { return ex.why; }
-const char *ex_text(void) { return ex.text; }
-int ex_finding_kind(void) { return ex.finding_kind; }
-
-const struct world_verdict *ex_verdict(void)
-{
-    static struct world_verdict v;
-    v = (struct world_verdict){
-        .kind = ex.finding_kind, .text = ex.text, .m = ex.ender, .at_ps = ex.order};
-    return &v;
-}
-
-uint64_t ex_fingerprint(void) { return fp_value(&ex_hot.fp); }
-uint64_t ex_steps(void) { return ex_steps_(); }
-int64_t ex_now(void) { return (int64_t)(ex.order / 1000); }
-int ex_threads(void) { return ex.thread_count; }
-
-const struct answer *ex_answers(size_t *count)
-{
-    *count = ex.ch.count;
-    return ex.ch.log;
-}
-
-const char *ex_waits(int tid)
-{
-    static const char *const names[] = {NULL, "futex", "sleep", "burst", "syscall", "poll", NULL};
-    return tid >= 0 && tid < ex.thread_count ? names[ex.threads[tid].wait] : NULL;
-}
-
-void ex_totals(struct ex_totals *t)
-{
-    *t = ex.totals;
-    ex_seen_totals_(t);
 }

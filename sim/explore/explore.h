@@ -74,6 +74,7 @@ struct ex_opts {
     const struct costs *costs; /* NULL: costs_builtin */
     int32_t ncpu;              /* what host_ncpu says; 0: 8 */
     int64_t quota_us, period_us;
+    bool rests; /* a run of operations that comes to its limit stands still there, see below */
     void (*sighandler)(void *arg);
     /* Asked before every point what is wrong with the world, or NULL; a_peek gives it the memory as
      * it is when all stores have arrived (mm_peek of nobody). quiet: no thread could go on. Words
@@ -141,6 +142,40 @@ bool ex_again(struct strategy *s);
 /* Without ex_keep: goes on from the start that has just been made, once. */
 bool ex_go_on(struct strategy *s);
 void ex_forget(void);
+
+/* ---- going on fairly ----
+ *
+ * A schedule may keep somebody from going on for as long as it likes: that is its whim. It is told
+ * from what the program does to him by going on as virtual time does, where nobody is passed over.
+ * With ex_opts.rests:
+ *
+ *     ex_run();
+ *     if (ex_rests()) {          at its limit of points; the world may be looked at
+ *         ex_go_fairly(&how);
+ *         ex_run();
+ *     }
+ *
+ * Its answers are those up to the limit: what comes then needs none. */
+bool ex_rests(void);
+struct ex_fair {
+    uint64_t point_ps; /* that each point takes besides its own time */
+    uint64_t until_ps; /* by the clock, from where it stands; then the run ends (END_LIMIT) */
+    /* A goroutine is let run, begins an instruction, computes or makes a call, on this P. False:
+     * the run ends as at a limit. On a thread's stack. */
+    bool (*gets_on)(void *arg, int32_t p);
+    void *arg;
+};
+void ex_go_fairly(const struct ex_fair *how);
+/* While it does: another limit of time. */
+void ex_fair_until(uint64_t ps);
+/* The points before that; 0: it did not. */
+uint64_t ex_fair_from(void);
+/* It went on fairly until its time was over. */
+bool ex_fair_over(void);
+/* The P on which a thread computes or makes a call; -1: it does neither. */
+int32_t ex_computes_on(int tid);
+/* Another limit of points, from the next run on. */
+void ex_steps_max(uint64_t steps);
 
 /* The parts (enum mm_bits) that an atomic verb's order has on a port. */
 unsigned verb_bits(enum cost_port port, enum ex_verb verb);

@@ -10,6 +10,12 @@
 #undef throw
 #undef finding
 
+static inline void gets_on(void)
+{
+    if (__builtin_expect(ex.fair_from != 0, 0))
+        ex_gets_on_();
+}
+
 /* A point of a verb that is no atomic. */
 static void point(void)
 {
@@ -92,7 +98,8 @@ void ex_does_(const void *addr, bool reads)
 {
     struct strategy *s = ex.ch.strategy;
     uint64_t at = arena_offset(&ex.arena, addr);
-    bool one = addr != NULL && at < INT32_MAX && ex.due == NEVER && ex.o.check == NULL;
+    bool one = addr != NULL && at < INT32_MAX && (ex.due == NEVER || ex.timeless) &&
+               ex.o.check == NULL;
 
     if (ex.cur == NULL)
         return;
@@ -101,6 +108,15 @@ void ex_does_(const void *addr, bool reads)
                                   .reads = reads && one,
                                   .count = 1,
                                   .object = {one ? (int32_t)at + 1 : TURN_OBJECT_ALL}});
+}
+
+void ex_does_clock_(uint32_t who)
+{
+    struct strategy *s = ex.ch.strategy;
+    s->did(s, &(struct turn_does){.goid = who,
+                                  .known = true,
+                                  .count = 1,
+                                  .object = {ex.timeless ? TURN_OBJECT_CLOCK : TURN_OBJECT_ALL}});
 }
 
 static inline void does(const void *addr, bool reads)
@@ -236,7 +252,12 @@ int64_t ex_nanotime_(void)
     return ns;
 }
 
-void ex_work_(enum work_kind kind, uint64_t n) { ex_hot.now += ex.cost_table->work[kind] * n; }
+void ex_work_(enum work_kind kind, uint64_t n)
+{
+    ex_hot.now += ex.cost_table->work[kind] * n;
+    if (kind == W_op) /* of a program */
+        gets_on();
+}
 
 /* A thread that yields lets the others come first at its next point. */
 static void yielded(void)
@@ -265,7 +286,9 @@ void ex_usleep_(uint32_t us)
     point();
     mm_kernel(ex_tid(), ex_tid());
     ex_spend_(ex_cost_(COST_usleep));
-    ex_note_(ex_tid(), VERB_sleep, NULL, us);
+    if (ex.does && ex.cur != NULL)
+        ex_does_clock_((uint32_t)ex.cur->id + 1);
+    ex_trace_(ex_tid(), VERB_sleep, NULL, us);
     sleep_until(WAIT_SLEEP, until((int64_t)us * 1000));
 }
 
@@ -288,6 +311,7 @@ int64_t ex_burst_(int64_t ns, bool cut)
     if (ns <= 0)
         return 0;
     point();
+    gets_on();
     ex_note_(me->id, VERB_burst, NULL, (uint64_t)ns);
     while (left > 0 && !(cut && me->cut)) {
         left = run_for(left, cut);
@@ -303,6 +327,7 @@ void ex_syscall_body_(int64_t ns, bool off_cpu)
     point();
     mm_kernel(ex_tid(), ex_tid());
     ex_spend_(ex_cost_(COST_syscall_enter));
+    gets_on();
     ex_note_(ex_tid(), VERB_syscall, NULL, (uint64_t)ns);
     if (ns < 0)
         ns = 0;
@@ -589,6 +614,8 @@ void ex_emit_(uint32_t type, uint64_t g, uint64_t a, uint32_t b, uint32_t c)
 {
     if (__builtin_expect(ex.records != NULL || ex.tells, 0))
         record(type, g, a, b, c);
+    if (type == EV_G_START)
+        gets_on();
     fp_mix4(&ex_hot.fp, ex_hot.now, type, g, a ^ (uint64_t)b << 32 ^ (uint64_t)c << 16);
 }
 

@@ -134,6 +134,8 @@ bool ex_init(struct failure *f, const struct ex_opts *o)
     ex.until = o->until_ns != 0 ? (uint64_t)o->until_ns * 1000 : NEVER;
     static const struct costs nothing; /* by turns, a turn is what takes time */
     ex.cost_table = o->sync ? &nothing : o->costs != NULL ? o->costs : &costs_builtin;
+    ex.timeless = o->eager_clock && o->check == NULL &&
+                  memcmp(ex.cost_table, &nothing, sizeof nothing) == 0;
     ex.ch.log_max = (o->answers_max != 0 ? o->answers_max : 1 << 20) + 256;
     ex.answers_soft = ex.ch.log_max - 256;
     ex.ch.log = malloc(ex.ch.log_max * sizeof(*ex.ch.log));

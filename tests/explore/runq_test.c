@@ -399,13 +399,10 @@ static void note_end(void *arg)
     ends->end[ends->count++] = end;
 }
 
-static bool in_time; /* a sleep ends only when nobody else can go on */
-
 static void all_ends(const struct setup *u, struct strategy *st, struct ends *e)
 {
     struct ex_opts o = world_opts();
     struct failure f = {0};
-    o.eager_clock = !in_time;
     setup = u;
     ends = e;
     *e = (struct ends){0};
@@ -488,11 +485,9 @@ TEST_CASE(Runq, EveryScheduleOfLongerScripts)
     static struct ends e;
     uint64_t classes;
     for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
-        in_time = longer[i] == &two_thieves_next; /* two sleeps that end at any time: too many */
         by_dpor(longer[i], &e, &classes);
         CHECK(e.all);
     }
-    in_time = false;
 }
 
 /* ---- runqempty ---- */

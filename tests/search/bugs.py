@@ -27,7 +27,6 @@ PAGE = os.path.join(ROOT, "docs", "exploration.md")
 BEGIN, END = "<!-- bugs.py --write -->\n", "<!-- bugs.py end -->\n"
 STRATEGIES = ["random", "pct", "pos", "surw"]
 AFTER_RUNS = 2000
-STEPS = 1000000  # who waits for ever by looking takes many to the file's `until`
 MOST = 100000  # schedules of one strategy for the table; a tenth with --checks, which are slow
 
 
@@ -43,7 +42,6 @@ def explore(gmpsim, row, which, strategy, runs, *more):
         command = [gmpsim, "explore", os.path.join(HISTORY, row["scenario"] + ".json"),
                    "--granularity", "op", "--strategy", strategy, "--runs", str(runs),
                    "--profile", release, "--late", row["late"], "--json",
-                   "--max-steps", str(STEPS),
                    "--schedule", os.path.join(folder, "x.schedule"), *more]
         for rule in rules:
             command += ["--rule", rule]

@@ -8,6 +8,7 @@
 #include "harness.h"
 #include "search/history.h"
 #include "search/hunt.h"
+#include "search/shrink.h"
 
 #define PROGRAM(objects, funcs, main)                                    \
     "{\"name\": \"x\", \"why\": \"test\", \"objects\": {" objects "},\n" \
@@ -157,3 +158,78 @@ TEST_CASE(Livelock, NotWhereSomethingWillChange)
 
 /* A program that is to run for some time goes round on purpose. */
 TEST_CASE(Livelock, NotWhereTheFileSaysHowLong) { does_not(PROGRAM(OBJECTS, SPIN, WAIT), 3000000); }
+
+/* ---- what is left of its schedule ---- */
+
+static const char after_you[] = PROGRAM(
+    "\"x\": \"var\", \"y\": \"var\", \"wg\": \"waitgroup\"",
+    "\"one\": [{\"loop\": \"forever\", \"do\": [\n"
+    "  {\"store\": \"x\", \"value\": 1, \"atomic\": true},\n"
+    "  {\"load\": \"y\", \"into\": \"t\", \"atomic\": true},\n"
+    "  {\"if\": \"t == 0\", \"then\": [{\"break\": true}]},\n"
+    "  {\"store\": \"x\", \"value\": 0, \"atomic\": true}]},\n"
+    " {\"store\": \"x\", \"value\": 0, \"atomic\": true}, {\"done\": \"wg\"}],\n"
+    "\"other\": [{\"loop\": \"forever\", \"do\": [\n"
+    "  {\"store\": \"y\", \"value\": 1, \"atomic\": true},\n"
+    "  {\"load\": \"x\", \"into\": \"t\", \"atomic\": true},\n"
+    "  {\"if\": \"t == 0\", \"then\": [{\"break\": true}]},\n"
+    "  {\"store\": \"y\", \"value\": 0, \"atomic\": true}]},\n"
+    " {\"store\": \"y\", \"value\": 0, \"atomic\": true}, {\"done\": \"wg\"}]",
+    "{\"add\": \"wg\", \"n\": 2}, {\"go\": \"one\"}, {\"go\": \"other\"}, {\"wait\": \"wg\"}");
+
+/* Does the list, with or without what it repeats, still go round for ever? */
+static bool goes_on(const struct finding *x, const struct answer *a, size_t count, size_t repeat)
+{
+    static struct explored w;
+    struct failure f = {0};
+    struct strategy_replay s;
+    CHECK(explored_open(&f, &w, &x->world));
+    finding_answers(x, /*strict*/ false, &s);
+    s.answers = a;
+    s.count = count;
+    s.repeat = repeat;
+    CHECK(explored_run(&w, &s.s));
+    bool same = strcmp(w.verdict.what, x->verdict.what) == 0;
+    explored_close(&w);
+    return same;
+}
+
+/* Hundreds of preemptions become those of one round, and each answer of it is needed. */
+TEST_CASE(Livelock, ShrinksToOneRound)
+{
+    struct failure f = {0};
+    struct shrink_result small;
+    struct hunt_result r;
+    struct verdict v;
+    bool same = false;
+    struct scenario *sc = scenario_load(&f, "test.json", after_you, strlen(after_you));
+    if (sc == NULL)
+        FAIL_CASE("%s", f.text);
+    struct hunt_opts o = {.world = {.scenario = sc,
+                                    .procs = 2,
+                                    .seed = 1,
+                                    .granularity = GRANULARITY_SYNC,
+                                    .steps_max = 6000},
+                          .strategy = HUNT_FAIR,
+                          .seed = 1,
+                          .runs_max = 20};
+    CHECK(scenario_profile(&f, sc, 0, &o.world.profile));
+    CHECK(hunt(&f, &o, &r));
+    CHECK_EQ(r.end, HUNT_FOUND);
+    CHECK(shrink(&f, &r.finding, 5000, &small));
+    const struct finding *x = &r.finding;
+    CHECK_GT(small.before.preemptions, 100);
+    CHECK_LE(small.after.preemptions, 4);
+    CHECK(small.minimal && x->repeat > 0);
+    CHECK_LE(x->count, 20);
+    CHECK(finding_replay(&f, x, &v, &same) && same);
+    CHECK(!goes_on(x, x->answers, x->count, 0));
+    struct answer a[20];
+    for (size_t i = 0; i < x->count; i++) {
+        memcpy(a, x->answers, x->count * sizeof *a);
+        a[i] = answer_make(answer_kind(a[i]), answer_n(a[i]), 0);
+        CHECK(answer_pick(x->answers[i]) == 0 || !goes_on(x, a, x->count, x->repeat));
+    }
+    finding_release(&r.finding);
+    scenario_free(sc);
+}

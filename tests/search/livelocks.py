@@ -2,28 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Loops that go round for ever are called livelocks within ten schedules of a search without
 options, and the same programs where something ends the loop are not."""
-import json
-import pathlib
-import subprocess
 import sys
 import tempfile
 
 from kernels import WG, DONE, WAIT, aload, astore, k, lock, recv, send, two, unlock
+from rounds import BREAK, YIELD, explore, forever, is_met_again, is_small, when
 
 GMPSIM = sys.argv[1]
 SOON = 10  # schedules
-BREAK = {"break": True}
-YIELD = {"gosched": True}
 LOCKS = {**WG, "a": "mutex", "b": "mutex"}
 FLAGS = {**WG, "x": "var", "y": "var"}
-
-
-def when(condition, *then):
-    return {"if": condition, "then": list(then)}
-
-
-def forever(*do):
-    return {"loop": "forever", "do": list(do)}
 
 
 def retry(first, second, *back_off):
@@ -129,25 +117,17 @@ PROGRAMS = {
 }
 
 
-def explore(folder, name, body, *options):
-    path = pathlib.Path(folder) / "x.json"
-    path.write_text(json.dumps({"name": name, **body}))
-    done = subprocess.run([GMPSIM, "explore", str(path), "--json", "--no-shrink", "--schedule",
-                           str(path) + ".schedule", *options],
-                          capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 1), (name, done.stderr)
-    return json.loads(done.stdout)
-
-
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, (broken, right) in PROGRAMS.items():
-            found = explore(folder, name, broken)
+            found, path = explore(GMPSIM, folder, name, broken)
             assert found["found"] and found["finding"]["verdict"] == "livelock", (name, found)
             assert found["schedules_to_first"] <= SOON, (name, found["schedules_to_first"])
-            clean = explore(folder, name, right, "--runs", "300")
+            is_small(name, found)
+            is_met_again(GMPSIM, path, "livelock")
+            clean, _ = explore(GMPSIM, folder, name, right, "--runs", "300")
             assert not clean["found"], (name, clean)
-            fair = explore(folder, name, right, "--strategy", "fair", "--runs", "100")
+            fair, _ = explore(GMPSIM, folder, name, right, "--strategy", "fair", "--runs", "100")
             assert not fair["found"] and fair["cut"] == 0, (name, fair)
             print("%-45s schedule %d" % (name, found["schedules_to_first"]))
 

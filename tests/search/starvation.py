@@ -1,28 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Who is passed over for ever while others get on is called starvation by a search without options;
-the same programs where he gets his turn are clean, also in schedules that are fair to all."""
-import json
-import pathlib
-import subprocess
+the same programs where he gets his turn are clean, also in schedules that are fair to all. What is
+left of such a schedule is what leads to a round, and the round."""
 import sys
 import tempfile
 
 from kernels import WG, DONE, WAIT, aload, k, lock, unlock
+from rounds import BREAK, YIELD, explore, forever, is_met_again, is_small, when
 
 GMPSIM = sys.argv[1]
-BREAK = {"break": True}
-YIELD = {"gosched": True}
 SOON = 3000  # schedules
 NEVER_HANDED_OVER = {"starve_ns": 1000000000000}  # as before Go 1.9
-
-
-def forever(*do):
-    return {"loop": "forever", "do": list(do)}
-
-
-def when(condition, *then):
-    return {"if": condition, "then": list(then)}
 
 
 def starts(*names):
@@ -93,39 +82,64 @@ PROGRAMS = {
 }
 
 
-def explore(folder, name, body, *options):
-    path = pathlib.Path(folder) / "x.json"
-    path.write_text(json.dumps({"name": name, **body}))
-    done = subprocess.run([GMPSIM, "explore", str(path), "--json", "--no-shrink", "--schedule",
-                           str(path) + ".schedule", *options],
-                          capture_output=True, text=True, check=False)
-    assert done.returncode in (0, 1), (name, done.stderr)
-    return json.loads(done.stdout), path
+# Of operations: a program, with what somebody starves, and with what nobody does.
+OPERATIONS = {
+    "a loop that nobody can stop": (
+        {"procs": 1, **k({}, [{"go": "hog"}, YIELD], hog=[forever({"set": "x", "value": "1"})])},
+        ["--profile", "go1.13"], ["--profile", "go1.14"]),
+    "a loop without a call": (
+        {"procs": 1, **k({"n": "var"}, [{"go": "hog", "count": 3}, YIELD],
+                         hog=[forever({"atomic_add": "n"})])},
+        ["--profile", "go1.13"], ["--profile", "go1.27"]),
+    "who is launched comes first": (
+        {"procs": 1, **k({}, [{"go": "other"}, {"go": "chain"}, {"recv": "nil"}],
+                         chain=[{"go": "chain"}, {"cpu": "200us"}], other=[{"exit": 0}])},
+        ["--profile", "go1.27"], None),
+    "the 61st look": (
+        {"procs": 1, **k({}, [{"go": "chain"}, {"go": "patient"}, {"recv": "nil"}], noop=[],
+                         chain=[{"cpu": "10us"}, {"go": "chain"}, {"go": "noop"}],
+                         patient=[YIELD, {"exit": 0}])},
+        ["--rule", "fair_period=1000000000"], []),
+}
 
 
-def is_met_again(path):
-    done = subprocess.run([GMPSIM, "replay", str(path) + ".schedule"], capture_output=True,
-                          text=True, check=False)
-    assert done.returncode == 1 and "starvation" in done.stdout, done.stdout + done.stderr
+def among_operations(folder):
+    for name, (body, starves, does_not) in OPERATIONS.items():
+        options = ["--granularity", "op", "--max-steps", "5000", "--runs", "50"]
+        found, path = explore(GMPSIM, folder, name, body, *options, *starves)
+        assert found["found"] and found["finding"]["verdict"] == "starvation", (name, found)
+        assert found["finding"]["steps"] < 2000, (name, found)
+        is_met_again(GMPSIM, path, "starvation")
+        for strategy in ("random", "pct", "pos", "fair") if does_not is not None else ():
+            clean, path = explore(GMPSIM, folder, name, body, *options, *does_not, "--strategy",
+                                  strategy)
+            assert not clean["found"], (name, strategy, clean)
+        print("%-45s schedule %d" % (name, found["schedules_to_first"]))
+    # A limit that start-up alone is beyond: nobody was passed over for long there.
+    clean, _ = explore(GMPSIM, folder, "short", body, "--granularity", "op", "--max-steps", "50",
+                       "--strategy", "random", "--runs", "20")
+    assert not clean["found"] and clean["cut"] == 20, clean
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, (broken, right) in PROGRAMS.items():
-            found, path = explore(folder, name, broken)
+            found, path = explore(GMPSIM, folder, name, broken)
             assert found["found"] and found["finding"]["verdict"] == "starvation", (name, found)
             assert found["schedules_to_first"] <= SOON, (name, found["schedules_to_first"])
-            is_met_again(path)
+            is_small(name, found)
+            is_met_again(GMPSIM, path, "starvation")
             for strategy in ("random", "pct", "pos", "fair", "states"):
-                clean, path = explore(folder, name, right, "--granularity", "sync", "--strategy",
-                                      strategy, "--runs", "300")
+                clean, path = explore(GMPSIM, folder, name, right, "--granularity", "sync",
+                                      "--strategy", strategy, "--runs", "300")
                 assert not clean["found"], (name, strategy, clean)
             print("%-45s schedule %d" % (name, found["schedules_to_first"]))
         # A mutex of Go 1.9 and later is handed over to who waited for a millisecond, though the
         # other one goes on for ever.
-        clean, path = explore(folder, "handed over", hogs(forever), "--runs", "300",
+        clean, path = explore(GMPSIM, folder, "handed over", hogs(forever), "--runs", "300",
                               "--granularity", "sync")
         assert not clean["found"], clean
+        among_operations(folder)
 
 
 main()
