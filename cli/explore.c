@@ -16,16 +16,12 @@
 #include "scenarios/faults.h"
 #include "search/by_turns.h"
 #include "search/corpus.h"
-#include "search/portfolio.h"
+#include "search/plan.h"
 #include "sim/base/fingerprint.h"
 #include "sim/base/text.h"
 
 enum { ORDERS_SHOWN = 4, ORDERS_TOLD = 100 };
-enum { LIST_MAX = 32, RUNS_DEFAULT = 2000, SHRINK_RUNS = 5000, ROWS_SHOWN = 80, FLIPS = 300 };
-/* Without a budget of the user's: points of one slice, a second or so. */
-#define POINTS_DEFAULT UINT64_C(10000000)
-/* A schedule of granularity op takes as long as about so many of granularity sync. */
-enum { OP_SHARE = 10 };
+enum { LIST_MAX = 32, SHRINK_RUNS = 5000, ROWS_SHOWN = 80, FLIPS = 300 };
 
 struct explore_args {
     const char *file;
@@ -100,14 +96,6 @@ static enum explored_start start_of(const char *name)
     cli_die(EXIT_USAGE, "--start: want settled, time or random, got '%s'", name);
 }
 
-static enum granularity granularity_of(const char *name)
-{
-    for (int i = 0; i < GRANULARITIES; i++)
-        if (strcmp(granularity_name((enum granularity)i), name) == 0)
-            return (enum granularity)i;
-    cli_die(EXIT_USAGE, "--granularity: want sync or op, got '%s'", name);
-}
-
 /* The file's faults, and those of the command line. */
 static struct faults faults_of(const struct explore_args *a)
 {
@@ -120,83 +108,23 @@ static struct faults faults_of(const struct explore_args *a)
 
 /* ---- what is searched ---- */
 
-/* Nobody has said which strategies. */
-static bool is_portfolio(const struct explore_args *a)
-{
-    return a->strategy == NULL || strcmp(a->strategy, "portfolio") == 0;
-}
-
-static void add(struct explore *e, const struct hunt_opts *o)
-{
-    if (!portfolio_add(&e->portfolio, o))
-        cli_die(EXIT_USAGE, "explore: more than %d combinations", SLICES_MAX);
-    e->portfolio.slices[e->portfolio.count - 1].deepens = is_portfolio(&e->a);
-}
-
-static void add_strategies(struct explore *e, const struct hunt_opts *base)
-{
-    struct words w;
-    split("strategy",
-          is_portfolio(&e->a) ? "time,fair,random,pct,pos,surw,states,dpor,dfs" : e->a.strategy,
-          &w);
-    for (int i = 0; i < w.count; i++) {
-        struct hunt_opts o = *base;
-        int s = hunt_strategy_parse(w.word[i]);
-        if (s < 0)
-            cli_die(EXIT_USAGE,
-                    "--strategy: want portfolio, random, pct, pos, surw, fair, dfs, delay, dpor, "
-                    "states or time, got '%s'",
-                    w.word[i]);
-        o.strategy = (enum hunt_strategy)s;
-        if (is_portfolio(&e->a) && o.world.granularity == GRANULARITY_OP) {
-            if (hunt_is_tree((enum hunt_strategy)s) || o.strategy == HUNT_FAIR)
-                continue; /* too many to try all; to be fair to threads shows nothing */
-            o.runs_max = (o.runs_max + OP_SHARE - 1) / OP_SHARE;
-        }
-        add(e, &o);
-    }
-}
-
-/* By turns there is one P. */
-static void add_granularities(struct explore *e, struct hunt_opts *base, bool first_procs)
-{
-    const char *all = is_portfolio(&e->a) ? "sync,op" : "sync";
-    struct words w;
-    split("granularity", e->a.granularity != NULL ? e->a.granularity : all, &w);
-    for (int i = 0; i < w.count; i++) {
-        base->world.granularity = granularity_of(w.word[i]);
-        if (e->a.granularity == NULL && base->world.granularity == GRANULARITY_SYNC &&
-            explored_no_turns(&e->a.scenario->program) != NULL)
-            continue;
-        if (base->world.granularity == GRANULARITY_OP || first_procs)
-            add_strategies(e, base);
-    }
-}
-
 static void add_worlds(struct explore *e, struct hunt_opts *base)
 {
     const struct explore_args *a = &e->a;
+    const struct plan_wish wish = {a->strategy, a->granularity, a->procs};
     struct failure f = {0};
-    struct words profiles, procs;
-    char own[20];
-    snprintf(own, sizeof own, "%d", a->scenario->procs);
+    struct words profiles;
     split("profile", a->profiles != NULL ? a->profiles : "scenario", &profiles);
-    split("procs", a->procs != NULL ? a->procs : a->scenario->procs != 0 ? own : "1,2,3,4", &procs);
-    for (int i = 0; i < profiles.count; i++)
-        for (int k = 0; k < procs.count; k++) {
-            bool as_in_file = strcmp(profiles.word[i], "scenario") == 0;
-            int release = as_in_file ? 0 : machine_release(profiles.word[i]);
-            int64_t n;
-            if (!scenario_profile(&f, a->scenario, release, &base->world.profile))
-                cli_fail(&f);
-            for (int r = 0; r < a->rules.count; r++)
-                machine_rule(&base->world.profile, a->rules.items[r]);
-            if (!parse_int(procs.word[k], &n) || n < 1 || n > PROCS_MAX)
-                cli_die(EXIT_USAGE, "--procs: want numbers from 1 to %d, got '%s'", PROCS_MAX,
-                        procs.word[k]);
-            base->world.procs = (int32_t)n;
-            add_granularities(e, base, k == 0);
-        }
+    for (int i = 0; i < profiles.count; i++) {
+        bool as_in_file = strcmp(profiles.word[i], "scenario") == 0;
+        int release = as_in_file ? 0 : machine_release(profiles.word[i]);
+        if (!scenario_profile(&f, a->scenario, release, &base->world.profile))
+            cli_fail(&f);
+        for (int r = 0; r < a->rules.count; r++)
+            machine_rule(&base->world.profile, a->rules.items[r]);
+        if (!plan_add(&f, &e->portfolio, base, &wish))
+            cli_fail(&f);
+    }
 }
 
 static bool look(void *arg, uint64_t runs)
@@ -222,9 +150,9 @@ static void plan(struct explore *e, uint64_t seed)
         .seed = seed,
         .depth = (uint32_t)a->depth,
         .preemptions = (uint32_t)a->preemptions,
-        .runs_max = a->runs > 0 ? (uint64_t)a->runs : RUNS_DEFAULT};
+        .runs_max = a->runs > 0 ? (uint64_t)a->runs : PLAN_RUNS};
     if (a->runs == 0 && a->for_ns == 0)
-        base.points_max = POINTS_DEFAULT;
+        base.points_max = PLAN_POINTS;
     base.world.start = start_of(a->start);
     base.world.faults = faults_of(a);
     base.world.pairs = &e->pairs;
@@ -243,7 +171,7 @@ static void confirm(struct explore *e)
         cli_die_of(&f, "the finding does not repeat");
     if (!same)
         cli_die(EXIT_INTERNAL, "the finding does not repeat: another end, %s", v.what);
-    bool both = is_portfolio(&e->a) && e->a.granularity == NULL;
+    bool both = plan_is_portfolio(e->a.strategy) && e->a.granularity == NULL;
     if (both && e->found_by.world.granularity == GRANULARITY_OP && e->known[0] == 0 &&
         !finding_by_turns(&f, &e->finding, &e->told_by_turns))
         cli_fail(&f);

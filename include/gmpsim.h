@@ -148,8 +148,10 @@ void gmpsim_explore_free(gmpsim_explore *x);
 
 /* Settings. GMPSIM_BAD: no such name, or out of range.
  *
- *   procs        GOMAXPROCS (the scenario's, or 2)
- *   runs         schedules per strategy, at most (2000); 0: until the strategy comes to its end
+ *   procs        GOMAXPROCS of op (the scenario's, or 1 to 4)
+ *   runs         schedules per strategy, at most (2000, of op 200, or ten million points); 0: until
+ *                a strategy comes to its end, if it has one
+ *   for_ns       real time for all of it; 0: no limit
  *   seed         of strategies that draw (1)
  *   preemptions  of dfs: at most so many in a schedule (2)
  *   depth        of pct (3)
@@ -158,9 +160,12 @@ void gmpsim_explore_free(gmpsim_explore *x);
  *   until_ns     a schedule ends at this virtual time; 0: the scenario's
  *   checks       1: the runtime's invariants before every point */
 int gmpsim_explore_set(gmpsim_explore *x, const char *name, uint64_t value);
-/*   strategy     "time", "random", "pct", "dfs", one of them; "" for one after the other (the
- *                default)
- *   granularity  "sync" (goroutines take turns; the default) or "op"
+/*   strategy     "random", "pct", "pos", "surw", "fair", "dfs", "delay", "dpor", "states", "time",
+ *                or several with commas; "" (the default): a slice of each, in ever longer rounds,
+ *                as `gmpsim explore` does
+ *   granularity  "sync" (goroutines take turns), "op" (operations of the runtime), "sync,op"; ""
+ *                (the default): both, but "sync" if there is a strategy
+ *   faults       what may go wrong, besides what the scenario says: "syscall=10s,spurious"
  *   memory       "sc", "tso", "arm64", "ppc64"; of op
  *   start        "settled", "time", "random"; of op
  *   profile      "go1.13" to "go1.27", "latest"; takes rules set before back */
@@ -178,6 +183,8 @@ int gmpsim_explore_found(const gmpsim_explore *x);
 /* 1: a strategy came to its end, and found nothing. */
 int gmpsim_explore_exhausted(const gmpsim_explore *x);
 uint64_t gmpsim_explore_schedules(const gmpsim_explore *x);
+/* Where nothing was found: what was covered, a line for each kind of world. */
+const char *gmpsim_explore_covered(const gmpsim_explore *x);
 
 /* Of the finding; "" if there is none: "deadlock", "leak", ...; Go's words, or what of expect does
  * not hold; the page: who is stuck, what each goroutine did, whose order decides. */

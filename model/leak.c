@@ -196,6 +196,24 @@ static void leak_select(struct leaks *l, const struct select_table *t)
             leak_object(l, (int64_t)rt->prog->cases[i].obj + 1);
 }
 
+/* Any element of an array may be meant: what follows an index gives the array's place and how far
+ * its elements are apart. An array in an array is some of all objects. */
+static void leak_elements(struct leaks *l, uint32_t pc)
+{
+    const struct insn *in = &rt->prog->code[pc], *next = in + 1;
+    int64_t apart = 1, base = 1, count = rt->prog->nobjects;
+    if (next->op == OP_MULI)
+        apart = (next++)->imm;
+    if (next->op == OP_ADDI) {
+        base = next->imm;
+        count = in->imm;
+    } else {
+        apart = 1;
+    }
+    for (int64_t i = 0; i < count && i < rt->objs->made; i++)
+        leak_object(l, base + i * apart);
+}
+
 /* What an instruction names, and where control may go from it. The next instruction is taken for
  * reachable always: that some never fall through would only find more leaks. */
 static void leak_insn(struct leaks *l, uint32_t pc)
@@ -214,6 +232,8 @@ static void leak_insn(struct leaks *l, uint32_t pc)
         leak_func(l, in->imm);
     if (in->op == OP_CONST)
         leak_value(l, in->imm);
+    if (in->op == OP_INDEX && pc + 2 < rt->prog->ncode)
+        leak_elements(l, pc);
     if (in->op == OP_TAPE) /* what is left of the tapes is not looked at */
         for (int64_t i = 1; i <= rt->prog->nobjects; i++)
             leak_object(l, i);

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public library's exploration: include/gmpsim.h over hunt.h, shrink.h and history.h. */
+/* The public library's exploration: include/gmpsim.h over plan.h, shrink.h and history.h. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "run/guest.h"
 #include "scenarios/faults.h"
+#include "search/by_turns.h"
 #include "search/history.h"
 #include "search/kept.h"
+#include "search/plan.h"
 #include "search/shrink.h"
 #include "sim/base/alloc.h"
 #include "sim/base/text.h"
@@ -16,13 +21,15 @@ enum { SHRINK_RUNS = 5000, FLIPS = 300, ROWS = 200 };
 struct gmpsim_explore {
     const gmpsim_scenario *s;
     struct hunt_opts o;
-    bool one_strategy; /* o.strategy; else one after the other */
+    char strategy[100], granularity[20], procs[20]; /* as in plan_wish; "": nobody has said */
+    bool runs_said;
+    int64_t for_ns, began_ns;
     bool found, exhausted;
     uint64_t runs;
     struct finding finding;
     struct shrink_result shrunk;
     struct history history;
-    char *page;
+    char *page, *covered;
 };
 
 /* ---- settings ---- */
@@ -39,8 +46,6 @@ gmpsim_explore *gmpsim_explore_new(const gmpsim_scenario *s)
         memset(made, 0, sizeof *made);
         made->s = s;
         made->o = (struct hunt_opts){.world = {.scenario = s->s,
-                                               .procs = s->s->procs != 0 ? s->s->procs : 2,
-                                               .granularity = GRANULARITY_SYNC,
                                                .seed = 1,
                                                .faults = s->s->faults,
                                                .late_max_ns = 500000000,
@@ -49,7 +54,7 @@ gmpsim_explore *gmpsim_explore_new(const gmpsim_scenario *s)
                                      .seed = 1,
                                      .depth = 3,
                                      .preemptions = 2,
-                                     .runs_max = 2000};
+                                     .runs_max = PLAN_RUNS};
         if (!scenario_profile(&f, s->s, 0, &made->o.world.profile)) {
             free(made);
             made = NULL;
@@ -67,7 +72,8 @@ static void forget(gmpsim_explore *x)
         finding_release(&x->finding);
     }
     free(x->page);
-    x->page = NULL;
+    free(x->covered);
+    x->page = x->covered = NULL;
     x->found = x->exhausted = false;
     x->runs = 0;
 }
@@ -88,29 +94,29 @@ int gmpsim_explore_set(gmpsim_explore *x, const char *name, uint64_t value)
     const struct {
         const char *name;
         uint64_t min, max;
-    } ranges[] = {{"procs", 1, PROCS_MAX},
-                  {"runs", 0, UINT64_MAX},
-                  {"seed", 0, UINT64_MAX},
-                  {"preemptions", 0, DFS_UNBOUNDED},
-                  {"depth", 1, PCT_DEPTH_MAX},
-                  {"max_steps", 1, INT64_MAX / 1000},
-                  {"late_ns", 0, INT64_MAX / 1000},
-                  {"until_ns", 0, INT64_MAX / 1000},
-                  {"checks", 0, 1}};
+    } ranges[] = {{"procs", 1, PROCS_MAX},          {"runs", 0, UINT64_MAX},
+                  {"seed", 0, UINT64_MAX},          {"preemptions", 0, DFS_UNBOUNDED},
+                  {"depth", 1, PCT_DEPTH_MAX},      {"max_steps", 1, INT64_MAX / 1000},
+                  {"late_ns", 0, INT64_MAX / 1000}, {"until_ns", 0, INT64_MAX / 1000},
+                  {"for_ns", 0, INT64_MAX / 1000},  {"checks", 0, 1}};
     size_t i = 0, n = sizeof ranges / sizeof *ranges;
     while (i < n && strcmp(ranges[i].name, name) != 0)
         i++;
     if (i == n || value < ranges[i].min || value > ranges[i].max)
         return GMPSIM_BAD;
     switch (i) {
-    case 0: w->procs = (int32_t)value; break;
-    case 1: x->o.runs_max = value; break;
+    case 0: snprintf(x->procs, sizeof x->procs, "%" PRIu64, value); break;
+    case 1:
+        x->o.runs_max = value;
+        x->runs_said = true;
+        break;
     case 2: x->o.seed = w->seed = value; break;
     case 3: x->o.preemptions = (uint32_t)value; break;
     case 4: x->o.depth = (uint32_t)value; break;
     case 5: w->steps_max = value; break;
     case 6: w->late_max_ns = (int64_t)value; break;
     case 7: w->until_ns = value != 0 ? (int64_t)value : x->s->s->until_ns; break;
+    case 8: x->for_ns = (int64_t)value; break;
     default: w->checks = value != 0; break;
     }
     return GMPSIM_OK;
@@ -128,7 +134,6 @@ static int place(const char *value, int count, const char *(*name)(int i))
 static const char *granularity_at(int i) { return granularity_name((enum granularity)i); }
 static const char *memory_at(int i) { return mm_kind_name((enum mm_kind)i); }
 static const char *start_at(int i) { return explored_start_name((enum explored_start)i); }
-static const char *strategy_at(int i) { return hunt_strategy_name((enum hunt_strategy)i); }
 
 static int set_profile(gmpsim_explore *x, const char *value)
 {
@@ -138,32 +143,31 @@ static int set_profile(gmpsim_explore *x, const char *value)
     return ok ? GMPSIM_OK : GMPSIM_BAD;
 }
 
-static int set_strategy(gmpsim_explore *x, const char *value)
+/* Keeps a list of names; "": nobody has said. */
+static int set_list(char *to, size_t size, const char *value, bool ok)
 {
-    int at = place(value, HUNT_STRATEGIES, strategy_at);
-    if (at < 0 && value[0] != 0)
+    if (strlen(value) >= size || (!ok && value[0] != 0))
         return GMPSIM_BAD;
-    x->one_strategy = at >= 0;
-    if (at >= 0)
-        x->o.strategy = (enum hunt_strategy)at;
+    snprintf(to, size, "%s", value);
     return GMPSIM_OK;
 }
 
 int gmpsim_explore_set_text(gmpsim_explore *x, const char *name, const char *value)
 {
+    struct failure f = {0};
     int at = -1;
     if (x == NULL || name == NULL || value == NULL)
         return GMPSIM_BAD;
-    if (strcmp(name, "faults") == 0) {
-        struct failure f = {0};
+    if (strcmp(name, "faults") == 0)
         return faults_add(&f, &x->o.world.faults, value) ? GMPSIM_OK : GMPSIM_BAD;
-    }
     if (strcmp(name, "strategy") == 0)
-        return set_strategy(x, value);
+        return set_list(x->strategy, sizeof x->strategy, value, plan_strategies(&f, value));
+    if (strcmp(name, "granularity") == 0)
+        return set_list(x->granularity, sizeof x->granularity, value,
+                        strcmp(value, "sync,op") == 0 ||
+                            place(value, GRANULARITIES, granularity_at) >= 0);
     if (strcmp(name, "profile") == 0)
         return set_profile(x, value);
-    if (strcmp(name, "granularity") == 0 && (at = place(value, GRANULARITIES, granularity_at)) >= 0)
-        x->o.world.granularity = (enum granularity)at;
     if (strcmp(name, "memory") == 0 && (at = place(value, MM_KINDS, memory_at)) >= 0)
         x->o.world.memory = (enum mm_kind)at;
     if (strcmp(name, "start") == 0 && (at = place(value, START_KINDS, start_at)) >= 0)
@@ -197,39 +201,80 @@ static bool make_page(struct failure *f, gmpsim_explore *x)
     return true;
 }
 
-/* False: f says what is wrong. *done: there is a finding. */
-static bool hunt_with(struct failure *f, gmpsim_explore *x, enum hunt_strategy s, bool *done)
+static int64_t now_ns(void)
 {
-    struct hunt_opts o = x->o;
-    struct hunt_result r;
-    o.strategy = s;
-    if (o.runs_max == 0 && s != HUNT_DFS && s != HUNT_TIME && !x->one_strategy)
-        o.runs_max = 2000; /* the others have no end */
-    if (!hunt(f, &o, &r))
-        return false;
-    x->runs += r.runs;
-    x->exhausted |= r.end == HUNT_EXHAUSTED && s == HUNT_DFS;
-    *done = r.end == HUNT_FOUND;
-    if (r.end == HUNT_DIVERGED) {
-        fail(f, E_INTERNAL, "the world did not repeat itself: a bug of the simulator");
-        return false;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static bool is_over(void *arg, uint64_t runs)
+{
+    const gmpsim_explore *x = arg;
+    (void)runs;
+    return x->for_ns > 0 && now_ns() - x->began_ns >= x->for_ns;
+}
+
+static const char *said(const char *list) { return list[0] != 0 ? list : NULL; }
+
+/* Without a limit on runs: a search that comes to an end goes there, and so does who was named;
+ * others have none. */
+static void without_limit(gmpsim_explore *x, struct portfolio *p)
+{
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct hunt_opts *o = &p->slices[i].o;
+        bool no_end = plan_is_portfolio(said(x->strategy)) && !hunt_is_tree(o->strategy);
+        o->runs_max = no_end ? PLAN_RUNS : UINT64_MAX;
     }
-    if (!*done)
-        return true;
-    x->exhausted = false;
-    x->finding = r.finding;
-    return shrink(f, &x->finding, SHRINK_RUNS, &x->shrunk) && make_page(f, x);
+}
+
+static bool plan(struct failure *f, gmpsim_explore *x, struct portfolio *p)
+{
+    const struct plan_wish wish = {said(x->strategy), said(x->granularity), said(x->procs)};
+    struct hunt_opts base = x->o;
+    *p = (struct portfolio){.look = is_over, .arg = x, .endless = x->for_ns > 0 && !x->runs_said};
+    base.points_max = x->runs_said || x->for_ns > 0 ? 0 : PLAN_POINTS;
+    if (!plan_add(f, p, &base, &wish))
+        return false;
+    if (x->runs_said && x->o.runs_max == 0)
+        without_limit(x, p);
+    return true;
+}
+
+static void say_covered(gmpsim_explore *x, const struct portfolio *p)
+{
+    char text[500];
+    size_t size = 0;
+    FILE *to = x_memstream(&x->covered, &size);
+    for (uint32_t at = 0; portfolio_says(p, &at, text, sizeof text);)
+        fprintf(to, "%s\n", text);
+    x_memstream_close(to, &x->covered);
+}
+
+static bool make_small(struct failure *f, gmpsim_explore *x, bool by_operations)
+{
+    bool found;
+    bool both = plan_is_portfolio(said(x->strategy)) && said(x->granularity) == NULL;
+    return (!both || !by_operations || finding_by_turns(f, &x->finding, &found)) &&
+           shrink(f, &x->finding, SHRINK_RUNS, &x->shrunk) && make_page(f, x);
 }
 
 static bool hunt_all(struct failure *f, gmpsim_explore *x)
 {
-    bool done = false;
-    if (x->one_strategy)
-        return hunt_with(f, x, x->o.strategy, &done);
-    for (int s = 0; s < HUNT_STRATEGIES && !done; s++)
-        if (!hunt_with(f, x, (enum hunt_strategy)s, &done))
-            return false;
-    return true;
+    static struct portfolio p;
+    const struct search_slice *by;
+    x->began_ns = now_ns();
+    if (!plan(f, x, &p))
+        return false;
+    enum portfolio_end end = portfolio_search(f, &p, &x->finding, &by);
+    x->runs = p.runs;
+    if (end == PORTFOLIO_DIVERGED)
+        fail(f, E_INTERNAL, "the world did not repeat itself: a bug of the simulator");
+    if (end == PORTFOLIO_FOUND)
+        return make_small(f, x, by->o.world.granularity == GRANULARITY_OP);
+    say_covered(x, &p);
+    x->exhausted = portfolio_is_exhausted(&p);
+    return end == PORTFOLIO_NOTHING;
 }
 
 static bool replay_file(struct failure *f, gmpsim_explore *x, const char *path)
@@ -292,6 +337,11 @@ int gmpsim_explore_found(const gmpsim_explore *x) { return x != NULL && x->found
 int gmpsim_explore_exhausted(const gmpsim_explore *x) { return x != NULL && x->exhausted; }
 
 uint64_t gmpsim_explore_schedules(const gmpsim_explore *x) { return x != NULL ? x->runs : 0; }
+
+const char *gmpsim_explore_covered(const gmpsim_explore *x)
+{
+    return x != NULL && x->covered != NULL ? x->covered : "";
+}
 
 const char *gmpsim_finding_verdict(const gmpsim_explore *x)
 {

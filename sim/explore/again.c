@@ -78,14 +78,23 @@ bool ex_run_start(void)
 
 void ex_to_first_points(void)
 {
-    ex.to_first = true;
+    static struct ex_thread here; /* who asks for it, as one of them */
+    struct evenly unused = {0};
+
+    here.coro = ex.main;
+    ex.to_first = &here;
+    ex.evenly = &unused;
     for (int i = 0; i < ex.thread_count; i++) {
         struct ex_thread *t = ex.cur = &ex.threads[i];
         ex_hot.salt = &t->salt;
         ex_hot.now = t->now;
-        coro_switch(&ex.main, &t->coro);
+        coro_switch(&here.coro, &t->coro);
     }
-    ex.to_first = false;
+    ex.to_first = NULL;
+    ex.evenly = NULL; /* the next strategy's */
+    ex.at = ex.end = ex.dealt = NULL;
+    ex.cur = NULL;
+    ex.steps = (uint64_t)ex.thread_count;
     ex.at_first = true;
 }
 

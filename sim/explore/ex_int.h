@@ -80,6 +80,7 @@ struct ex {
     struct answer *dealt;    /* where dealing began */
     uint64_t steps;          /* points before that place */
     bool quiet;              /* nothing but the able threads to choose from, see settle() */
+    bool alone;              /* ... of which there is one, and nobody wants to know of its points */
     bool poll_broken;
     uint64_t seq;
     uint32_t faults; /* that have happened */
@@ -105,7 +106,7 @@ struct ex {
     bool does;                  /* the strategy is told what each operation is about */
     bool timeless;              /* only sleeps and their ends are about time: nothing takes any */
     bool starting, paused;      /* in the common beginning; at its end */
-    bool to_first;              /* ... and threads stop at their first point */
+    struct ex_thread *to_first; /* whom threads let go on at their first point; else NULL */
     bool at_first;              /* they stand there */
     struct ex_thread *at_start; /* who had come to the end of the common beginning */
     struct choice of_able;      /* the question when it is quiet */

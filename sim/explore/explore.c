@@ -18,7 +18,7 @@ struct ex_hot ex_hot;
 
 /* ---- who could run ---- */
 
-void ex_unsettle_(void)
+static inline void unsettle(void)
 {
     if (ex.at != NULL) {
         ex.steps += (uint64_t)(ex.at - ex.dealt);
@@ -26,18 +26,21 @@ void ex_unsettle_(void)
         evenly_back(ex.evenly);
     }
     ex.at = ex.end = ex.dealt = NULL;
-    ex.quiet = false;
+    ex.quiet = ex.alone = false;
 }
 
-static void able_changed(void)
+void ex_unsettle_(void) { unsettle(); }
+
+static inline void able_changed(void)
 {
     uint32_t n = ex.able_count;
 
-    ex_unsettle_();
+    unsettle();
     for (uint32_t i = 0; i < n; i++) {
-        ex.able[i]->pos = (uint8_t)i;
-        ex.able[n + i] = ex.able[i];
-        ex.able_id[i] = ex.able_id[n + i] = (uint8_t)ex.able[i]->id;
+        struct ex_thread *t = ex.able[i];
+        t->pos = (uint8_t)i;
+        ex.able[n + i] = t;
+        ex.able_id[i] = ex.able_id[n + i] = (uint8_t)t->id;
     }
     ex.of_able_0 = answer_make(CHOICE_THREAD, n, 0);
 }
@@ -54,9 +57,12 @@ static void enable(struct ex_thread *t)
 
 static void disable(const struct ex_thread *t)
 {
-    ex.able_count--;
-    for (uint32_t i = t->pos; i < ex.able_count; i++)
+    uint32_t n = --ex.able_count;
+
+    for (uint32_t i = t->pos; i < n; i++) {
         ex.able[i] = ex.able[i + 1];
+        ex.able[i]->pos = (uint8_t)i; /* or it is made a call of memmove, for a few */
+    }
     able_changed();
 }
 
@@ -412,10 +418,11 @@ static bool anybody_flagged(void)
 /* t goes on, and everything that the next points have to look at is known. */
 static void settle(const struct ex_thread *t)
 {
-    ex_unsettle_();
+    unsettle();
     if (t->flags & EX_SIGNALLED)
         ex_hot.plain = false; /* it may come back right into a verb: see ex_signals_first_ */
     ex.quiet = !ex.always_slow && ex.due == NEVER && mm.pending == 0 && !anybody_flagged();
+    ex.alone = ex.quiet && ex.plain && ex.able_count == 1 && !ex.stop && ex.ch.count < ex.copy_at;
     if (!ex.quiet || ex.evenly == NULL || ex.able_count < 2 || ex.ch.count > ex.answers_soft)
         return;
     size_t room = ex.answers_soft - ex.ch.count + 1;
@@ -524,14 +531,6 @@ static __attribute__((noinline)) void stand_still(struct ex_thread *me)
     coro_switch(&me->coro, &ex.main);
 }
 
-/* See ex_to_first_points. It goes on when it is chosen to perform what it stands before. */
-static __attribute__((noinline)) void stop_at_first(struct ex_thread *me)
-{
-    me->flags &= (uint8_t)~EX_CHOSEN;
-    ex_switch_out_(me);
-    ex.steps++;
-}
-
 /* By turns a point is none, but for who yields to a thread that it waits for. */
 static inline bool is_no_point(const struct ex_thread *me)
 {
@@ -553,28 +552,12 @@ static void yield_to_others(struct ex_thread *me)
 
 void ex_switch_(struct ex_thread *me, struct ex_thread *t) { switch_to(me, t); }
 
-/* Nothing can happen but that me goes on, and nobody wants to know. */
-static inline bool is_alone(const struct ex_thread *me)
-{
-    return ex.quiet && ex.able_count == 1 && me->flags == 0 && !ex.stop &&
-           ex.ch.count < ex.copy_at && ex.steps < ex.points_max && mm.limit == NULL;
-}
-
 static __attribute__((noinline)) void point_slow(struct ex_thread *me)
 {
     const char *limit;
 
     if (me == NULL)
         return; /* somebody looks at a world that has ended */
-    if (__builtin_expect(ex.to_first, 0)) {
-        stop_at_first(me);
-        return;
-    }
-    if (is_alone(me)) {
-        ex.steps++;
-        stay();
-        return;
-    }
     if (ex.at != NULL)
         ex_unsettle_();
     if (ex.stop)
@@ -609,8 +592,12 @@ void ex_point_(void)
     struct answer *at = ex.at;
 
     if (__builtin_expect(at >= ex.end, 0)) {
-        if (!is_no_point(me))
+        if (ex.alone && ex.steps < ex.points_max) {
+            ex.steps++;
+            stay();
+        } else if (!is_no_point(me)) {
             point_slow(me);
+        }
         return;
     }
     deal(t, at + 1);
@@ -653,11 +640,23 @@ bool ex_wait_(enum ex_wait how, uint64_t wake_at)
 
 /* ---- threads ---- */
 
+/* See ex_to_first_points: the next point lets go on who waits for that. A thread that stopped on
+ * the way that all take returns from there as they do, right into its verb. */
+static void stop_at_first(void)
+{
+    ex.at = ex.dealt = ex.ch.log;
+    ex.end = ex.at + 1;
+    ex.next = ex.to_first;
+}
+
 static void thread_main(void *arg)
 {
     struct ex_thread *me = arg;
 
-    flag(me, EX_CHOSEN);
+    if (ex.to_first != NULL)
+        stop_at_first();
+    else
+        flag(me, EX_CHOSEN);
     ex_signals_(me);
     me->fn(me->arg);
     ex_thread_exit_();

@@ -133,7 +133,7 @@ bool ex_begin_start(struct strategy *s);
 bool ex_run_start(void);
 /* May be called before ex_keep: each thread of ex_start comes to its first point, where else each
  * run would have to bring it. Until there threads only compute: they do not ask, wait, end, start
- * others or read what those may write. */
+ * others or read what those may write. Their first points are steps of the beginning. */
 void ex_to_first_points(void);
 /* 0, or a negative fail code: this build cannot copy coroutines. */
 int ex_keep(struct failure *f);

@@ -217,7 +217,8 @@ void ex_world_reset_(void)
     ex.faults = 0;
     ex.turns = (struct ex_turns){0};
     ex.able_count = 0;
-    ex.to_first = ex.at_first = false;
+    ex.to_first = NULL;
+    ex.at_first = false;
     ex.at = NULL;
     ex.due = NEVER;
     ex_unsettle_();

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Goal: an installed gmpsim is complete, and works wherever it lies. Method: install into an empty
 # folder and move that; look for every file that the package promises; build a program of our own
-# against the static and the shared library, by hand, by pkg-config and by find_package; run it and
-# the installed gmpsim, which finds its library of scenarios; uninstall.
-# usage: install_test.sh CMAKE BUILD_FOLDER CC
+# against the static and the shared library, as C and C++, by hand, by pkg-config and by
+# find_package; run it and the installed gmpsim, which finds its library of scenarios; uninstall.
+# usage: install_test.sh CMAKE BUILD_FOLDER CC CXX
 set -eu
-cmake=$1 build=$2 cc=$3
+cmake=$1 build=$2 cc=$3 cxx=$4
 here=$(cd "$(dirname "$0")" && pwd)
 first=$build/install-test-first stage=$build/install-test
 rm -rf "$stage" "$first"
@@ -48,6 +48,9 @@ cd "$stage"
 "$cc" -std=c11 -Wall -Wextra -Werror -Iinclude "$here/user.c" "$library" \
     -lcjson -lm -lpthread -o user
 ./user
+"$cxx" -std=c++17 -Wall -Wextra -Werror -Iinclude -x c++ "$here/user.c" -x none "$library" \
+    -lcjson -lm -lpthread -o user_cxx
+./user_cxx
 if command -v pkg-config >/dev/null; then
     PKG_CONFIG_PATH=$(dirname "$pc") && export PKG_CONFIG_PATH
     # shellcheck disable=SC2046 # words

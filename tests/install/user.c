@@ -80,6 +80,25 @@ static void check_finding(gmpsim_explore *x)
     check(gmpsim_finding_stuck(x, 3).goid == 0, "no fourth");
 }
 
+/* Of a program without a bug. */
+static void check_strategies(gmpsim_explore *y)
+{
+    char error[GMPSIM_ERROR_MAX] = "";
+    check(gmpsim_explore_set_text(y, "strategy", "pos,surw,fair") == GMPSIM_OK, "three");
+    check(gmpsim_explore_set_text(y, "strategy", "pos,luck") == GMPSIM_BAD, "luck in a list");
+    check(gmpsim_explore_set_text(y, "granularity", "sync,op") == GMPSIM_OK, "both");
+    check(gmpsim_explore_set_text(y, "granularity", "line") == GMPSIM_BAD, "line");
+    check(gmpsim_explore_set(y, "procs", 2) == GMPSIM_OK, "2 Ps");
+    check(gmpsim_explore_set(y, "runs", 10) == GMPSIM_OK, "10 runs");
+    check(gmpsim_explore_go(y, error) == GMPSIM_OK && gmpsim_explore_schedules(y) == 60, "60 runs");
+    check(gmpsim_explore_set(y, "runs", 1000000000) == GMPSIM_OK, "runs");
+    check(gmpsim_explore_set(y, "for_ns", 20000000) == GMPSIM_OK, "20 ms");
+    check(gmpsim_explore_go(y, error) == GMPSIM_OK && !gmpsim_explore_exhausted(y), "time is over");
+    check(gmpsim_explore_set_text(y, "strategy", "") == GMPSIM_OK, "as usual");
+    check(gmpsim_explore_set_text(y, "faults", "syscall=1s") == GMPSIM_OK, "faults");
+    check(gmpsim_explore_set_text(y, "faults", "rain") == GMPSIM_BAD, "no such fault");
+}
+
 /* What a test suite does: search, keep the schedule, do it again. */
 static void check_exploration(void)
 {
@@ -110,7 +129,11 @@ static void check_exploration(void)
     check(gmpsim_explore_schedules(y) > 50, "schedules");
     check(gmpsim_finding_page(y)[0] == 0 && gmpsim_finding_stuck_count(y) == 0, "no page");
     check(gmpsim_schedule_save(y, "y.schedule", error) == GMPSIM_BAD, "nothing to save");
+    check(strstr(gmpsim_explore_covered(y), "turns of goroutines") != NULL &&
+              strstr(gmpsim_explore_covered(y), "operations") != NULL,
+          "what was covered");
     check(gmpsim_explore_go(NULL, error) == GMPSIM_BAD, "NULL");
+    check_strategies(y);
     gmpsim_explore_free(x);
     gmpsim_explore_free(y);
     gmpsim_explore_free(NULL);
