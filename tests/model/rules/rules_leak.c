@@ -541,7 +541,7 @@ static struct g *in_two_frames(void)
     gp->func = 0;
     gp->pc = 12;
     g_stack(gp)[0] = H_MUTEX;
-    CHECK(frame_push(gp, 1, FRAME_CALL, NOREG));
+    frame_push(gp, 1, FRAME_CALL, NOREG);
     gp->pc = F1 + 5;
     regs(gp)[2] = H_ONCE;
     regs(gp)[3] = H_SEMA; /* behind the frame */
