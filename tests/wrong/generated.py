@@ -1,11 +1,9 @@
-#!/ usr / bin / env python3
-#SPDX - License - Identifier : BSD - 3 - Clause
-""
-    "Tries generated mutants of model/ against the tests of the model on the virtual host.
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tries generated mutants of model/ against the tests of the model on the virtual host.
 
-    generated.py BUILD-- sample N[--seed S] N of them,
-    drawn from S(default : 1) generated.py BUILD-- all[TEXT...] all,
-    or those whose name contains each TEXT; goes
+    generated.py BUILD --sample N [--seed S]     N of them, drawn from S (default: 1)
+    generated.py BUILD --all [TEXT ...]          all, or those whose name contains each TEXT; goes
                                                  on where it was ended
     generated.py BUILD --match TEXT ...          those whose name contains each TEXT
     generated.py BUILD --again [TEXT ...]        those of them that survived when last tried
@@ -117,7 +115,8 @@ class Tries:
                     codes.append(hashlib.sha256(f.read()).digest())
         return codes[:3] == codes[3:]
 
-#-- -- what is known -- --
+
+# ---- what is known ----
 
 def read_survivors():
     """[(pattern of a name, reason)]; * stands for any text."""
@@ -168,7 +167,8 @@ def draw(mutants, n, seed):
     return sorted(sorted(mutants, key=lambda m: hashlib.sha256(
         f"{seed}\t{m.name()}".encode()).digest())[:n], key=lambda m: m.number)
 
-#-- -- results -- --
+
+# ---- results ----
 
 def kind_of(kind):
     return "release" if kind[-1] in "+-" else kind
@@ -184,8 +184,7 @@ def column_of(how):
 def print_table(results):
     """results: [(file, kind, how)]. by-test: a test fails, crashes or does not end; by-runs: none
     does, but tests/scenarios/runs.tsv has other runs."""
-    rows =
-{}
+    rows = {}
     for file, kind, how in results:
         for key in (file, "all"):
             row = rows.setdefault(key, dict.fromkeys(("mutants",) + COLUMNS, 0))
@@ -237,7 +236,7 @@ def survives(how):
 def try_them(tries, chosen, path):
     """Results of the mutants; each is a line in path as soon as it is known."""
     results = []
-#every so - many - th : a batch has some of each file, and few inside each other
+    # every so-many-th: a batch has some of each file, and few inside each other
     batches = (len(chosen) + BATCH - 1) // BATCH
     for i in range(batches):
         with open(path, "a", encoding="utf-8", buffering=1) as f:

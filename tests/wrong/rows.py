@@ -1,15 +1,14 @@
-#!/ usr / bin / env python3
-#SPDX - License - Identifier : BSD - 3 - Clause
-""
-    "Does the case that model/MIRROR.tsv names for a function notice when the function is wrong?
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Does the case that model/MIRROR.tsv names for a function notice when the function is wrong?
 
-    rows.py BUILD all rows,
-    some of each function's mutants rows.py BUILD-- sample N[--seed S] N rows,
-    drawn from S(default : 1) rows.py BUILD-- match TEXT
-    ... rows that contain each TEXT rows.py BUILD FUNCTION... the rows of these functions
+    rows.py BUILD              all rows, some of each function's mutants
+    rows.py BUILD --sample N [--seed S]   N rows, drawn from S (default: 1)
+    rows.py BUILD --match TEXT ...        rows that contain each TEXT
+    rows.py BUILD FUNCTION ...            the rows of these functions
 
-    A row is good if at least one generated mutant of its
-    function(generate.py) is caught by the very case that the row names; each mutant meets that case and no other. It tries EACH mutants of a
+A row is good if at least one generated mutant of its function (generate.py) is caught by the very
+case that the row names; each mutant meets that case and no other. It tries EACH mutants of a
 function, those that leave something out first, and then the others, for the rows that noticed none
 of them.
 
@@ -81,9 +80,8 @@ def noticed(tries, wanted):
         generated.die("the model as it is fails")
     caught = {tuple(line.split("\t")) for line in r.stdout.splitlines()}
     good = {row for row, m, cases in wanted for c in cases if (str(number[m]), c) in caught}
-    return good,
-{c for n, c in caught if n == "0"
-}
+    return good, {c for n, c in caught if n == "0"}
+
 
 def rounds(tries, rows, functions, files):
     """The rows that notice nothing, after EACH mutants and then all of them; the rows elsewhere."""
