@@ -243,6 +243,10 @@ static void looks_at_code(struct m *mp)
         leak_program.ncases = n;
         CHECK_EQ(leaks_new()->handles, n > 2);
     }
+    leak_program.cases = leak_cases + 2;
+    leak_program.ncases = 1; /* the first of all */
+    CHECK(leaks_new()->handles);
+    leak_program.cases = leak_cases;
     leak_program.ncode = LEAK_CODE;
     struct leaks *l = leaks_new();
     for (int bits = 0; bits < 4; bits++) {

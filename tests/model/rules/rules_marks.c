@@ -421,8 +421,11 @@ static void begins_main(struct m *mp)
     a_store(&sched->nmspinning, 1);
     uint64_t ticks = a_peek(&mp_p(mp)->syscalltick), gs = a_peek(&rt->allglen);
     mains = 0;
+    memset(jolts_told, 0, sizeof jolts_told);
     CHECK_EQ(step_gcReady(gp), OP_DONE);
     CHECK_EQ(mains, 1);
+    CHECK_EQ(jolts_told[NOISE_inits], 1);
+    CHECK_EQ(jolts_told[NOISE_boot], 1);
     CHECK_EQ(a_peek(&mp_p(mp)->syscalltick), ticks + (prof->os_syscalls ? 3 : 0));
     CHECK_EQ(a_peek(&rt->allglen), gs + 1 + (prof->release >= 25)); /* the quota's follower */
     CHECK_EQ(mp->lockedInt, 0);

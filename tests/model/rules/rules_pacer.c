@@ -161,6 +161,7 @@ static void fractions(struct m *mp)
             pp->gc.fractionalTime = used;
             CHECK_EQ(fraction_used_up(pp, 1000000 + passed), passed > 0 && 4 * used > passed);
         }
+    CHECK(fraction_used_up(pp, 1000001));
 }
 
 static void chooses(struct m *mp)

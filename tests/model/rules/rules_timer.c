@@ -494,6 +494,11 @@ static void says_what_a_heap_is(struct m *mp)
         a_store(&ts->minWhenHeap, INT64_C(1));
         first->state = timerHeaped;
         first->when = SECOND;
+        first->isChan = true; /* its channel's timer is in a heap while somebody waits there */
+        CHECK_HAS(check_polling(), "nobody waits for");
+        first->blocked = 1;
+        CHECK(check_polling() == NULL);
+        first->isChan = false;
         a_store(&ts->zombies, 1);
         CHECK_HAS(check_polling(), "zombies");
         a_store(&ts->zombies, 0);
@@ -641,6 +646,8 @@ static void no_timer_is_due_at_0(struct m *mp)
     struct timers *ts = &a_own(&mp->p)->timers;
     if (ts->n == ts->cap)
         heap_grow(ts);
+    ts->heap[0] = (struct timerWhen){.timer = &t, .when = 1};
+    siftDown(ts, 0); /* the first of all times is one */
     ts->heap[ts->n] = (struct timerWhen){.timer = &t, .when = 0};
     (void)siftUp(ts, ts->n);
 }
