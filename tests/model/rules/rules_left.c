@@ -180,9 +180,12 @@ static void returns_nothing(struct m *mp)
     CHECK_EQ(regs(gp)[2], 0);
     regs(gp)[2] = 5;
     frame_push(gp, 1, FRAME_CALL, 2);
+    regs(gp)[0] = 7;
     CHECK_EQ(op_ret(gp, &(struct insn){.op = OP_RET, .a = NOREG}), OP_DONE);
     CHECK_EQ(gp->func, 0);
     CHECK_EQ(regs(gp)[2], 0);
+    frame_push(gp, 1, FRAME_CALL, 2);
+    CHECK_EQ(regs(gp)[0], 0); /* of the next call */
     a_store(&mp->curg, (struct g *)NULL);
 }
 
@@ -274,12 +277,14 @@ static void parks_preempted(struct m *mp)
 {
     struct g *gp = user(mp), *next = runnable();
     a_store(&gp->m, mp);
+    next->unannounced = true;
     runqput(mp_p(mp), next, /*next*/ true);
     preemptPark(gp);
     CHECK_EQ(readgstatus(gp), Gpreempted);
     CHECK_EQ(gp->waitreason, waitReasonPreempted);
     CHECK(a_peek(&gp->m) == NULL);
     CHECK(a_peek(&mp->curg) == next);
+    CHECK(!next->unannounced); /* whoever is told of it would be told too late */
     CHECK_EQ(mp->counters[C_schedules], 1);
     a_store(&mp->curg, (struct g *)NULL);
 }
@@ -644,10 +649,17 @@ static void unlocks_twice(struct m *mp)
     rtrw_unlock(rw);
 }
 
+static void runlocks_nothing(struct m *mp)
+{
+    mp->locks++; /* as if it had it */
+    rtrw_runlock(host_alloc(sizeof(struct rtrwmutex), 64));
+}
+
 TEST_CASE(LeftRules, AWriterWaitsForReadersOnly)
 {
     each_leak_world(27, finds_nobody);
     world_ends(27, END_THROWN, unlocks_twice);
+    world_ends(27, END_THROWN, runlocks_nothing);
 }
 
 /* ---- an M for somebody ---- */
@@ -672,6 +684,7 @@ static void calls_c_by_turns(struct m *mp)
     a_store(&sched->nmspinning, 1);
     by_turns = true;
     CHECK_EQ(op_cgocall(gp, &in), OP_MCALL);
+    CHECK_EQ(op_exec(gp, &in), OP_MCALL); /* and so is one that loads another program */
     by_turns = false;
     CHECK_EQ(mp->counters[C_syscalls], 0);
     CHECK_EQ(readgstatus(gp), Grunning);
@@ -1142,6 +1155,11 @@ static void touches(struct m *mp)
         CHECK_EQ(jolts_told[NOISE_flush], id != 0 && prof->release < 22);
     }
     rt->main_g = NULL;
+    memset(jolts_told, 0, sizeof jolts_told);
+    new_g(NULL); /* without a P nothing is taken */
+    new_stack(NULL);
+    for (int kind = 0; kind < NOISE_COUNT; kind++)
+        CHECK_EQ(jolts_told[kind], 0);
 }
 
 TEST_CASE(LeftRules, EachSizeIsTouchedOnce) { each_release(touches); }
@@ -1410,3 +1428,186 @@ static void sends_late(struct m *mp)
 }
 
 TEST_CASE(LeftRules, ASendOnAClosedChannelLeavesItFree) { each_release(sends_late); }
+
+/* ---- names ---- */
+
+static void has_names(struct m *mp)
+{
+    static const char *const names[] = {"idle", "running", "syscall", "gcstop", "dead", "?", "?"};
+    (void)mp;
+    for (uint32_t i = 0; i < 7; i++)
+        CHECK_STR(pstatus_name(i), names[i]);
+}
+
+TEST_CASE(LeftRules, AStatusHasAName)
+{
+    static const struct func funcs[] = {{"main", 0, 1, 1, 0, 0}};
+    const struct insn none = {.op = OPS};
+    const struct program p = {.code = &none, .funcs = funcs, .ncode = 1, .nfuncs = 1};
+    each_leak_world(27, has_names);
+    CHECK(!is_good(&p, "instruction 0 (?): no such instruction"));
+}
+
+/* ---- Ps ---- */
+
+/* A P that is made has nothing of its last life, and what a look at its timers says is new. */
+static void is_new(struct m *mp)
+{
+    struct p *pp = rt->allp[3];
+    struct timer_check c = {.now = nanotime(), .pollUntil = 5, .ran = true};
+    (void)mp;
+    timers_check(pp, &c);
+    CHECK(!c.ran);
+    CHECK_EQ(c.pollUntil, 0);
+    pp->gc.cache_left = 100;
+    pp->gc.mode = gcDedicated;
+    p_init(pp, 3);
+    CHECK_EQ(pp->gc.cache_left, 0);
+    CHECK_EQ(pp->gc.mode, gcNotWorker);
+    CHECK_EQ(a_peek(&pp->status), Pgcstop);
+    a_store(&pp->status, (uint32_t)Pidle);
+    if (prof->masks)
+        pMask_set(rt->idlepMask, 3);
+}
+
+TEST_CASE(LeftRules, APThatIsMadeIsNew) { each_release(is_new); }
+
+/* From 1.26 on whoever is in a call without a P is counted. */
+static void blocks_in_call(struct m *mp)
+{
+    struct g *gp = user(mp);
+    a_store(&gp->m, mp);
+    int64_t before = a_peek(&sched->nGsyscallNoP);
+    entersyscallblock(gp);
+    CHECK_EQ(a_peek(&sched->nGsyscallNoP), before + (prof->release >= 26));
+    CHECK_EQ(readgstatus(gp), Gsyscall);
+    CHECK(a_peek(&mp->p) == NULL);
+    CHECK_EQ(exitsyscall(gp), OP_DONE);
+    CHECK_EQ(a_peek(&sched->nGsyscallNoP), before);
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(LeftRules, WhoBlocksInACallHasNoP) { each_release(blocks_in_call); }
+
+/* ---- callbacks that end by a panic ---- */
+
+/* The frames of the program between two callbacks are none themselves. */
+static void unwinds(struct m *mp)
+{
+    static const struct func funcs[] = {{"f", 0, 1, 2, 0, 0}};
+    static const struct program p = {.funcs = funcs, .nfuncs = 1};
+    struct g *gp = user(mp);
+    rt->prog = &p;
+    gp->func = 0;
+    (void)g_ext(gp);
+    mp->lockedInt = 1;
+    mp->lockedg = gp;
+    a_store(&gp->lockedm, mp);
+    frame_push(gp, 0, FRAME_CGOCB, NOREG);
+    frame_push(gp, 0, FRAME_CALL, NOREG);
+    unwindm(gp);
+    CHECK_EQ(mp->lockedInt, 0);
+    CHECK(mp->lockedg == NULL);
+    unwindm(gp); /* once */
+    CHECK_EQ(mp->lockedInt, 0);
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(LeftRules, ACallbackIsLeftOnce) { each_leak_world(27, unwinds); }
+
+static void yields_outside(struct m *mp)
+{
+    struct g *gp = user(mp);
+    gp->func = 0;
+    gp->pc = 1;
+    struct coroutine *c = g_ext(gp)->coro = host_alloc(sizeof *c, 16);
+    a_init(&c->gp, g_of(Gwaiting));
+    gp->opobj = c;
+    CHECK_EQ(op_yield(gp, &(struct insn){.op = OP_YIELD}), OP_MCALL);
+    CHECK_EQ(c->panic_kind, PANIC_KIND_TEXT); /* which whoever pulls gets */
+    CHECK(gp->ext->panics == NULL);
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(LeftRules, AYieldBeforeANextPanics) { each_leak_world(23, yields_outside); }
+
+static void exits(struct m *mp)
+{
+    (void)op_exit(user(mp), &(struct insn){.op = OP_EXIT, .imm = 3});
+}
+
+/* Who ends the world says with what. */
+TEST_CASE(LeftRules, AnExitHasAStatus)
+{
+    world_program = &leak_program;
+    CHECK_EQ(world_until(UINT64_MAX, 27, PROCS, &(struct host_opts){0}, exits), END_FINDING);
+    CHECK_HAS(host_virt.verdict()->text, "exit status 3");
+    CHECK_EQ(core_rules.exit_status(), 3);
+    host_virt.close();
+    world_program = NULL;
+}
+
+/* As often unlocked as locked; once more is nothing. */
+static void unlocks_thread(struct m *mp)
+{
+    struct g *gp = user(mp);
+    UnlockOSThread(gp);
+    CHECK_EQ(mp->lockedExt, 0);
+    lock_external(gp);
+    lock_external(gp);
+    UnlockOSThread(gp);
+    CHECK(mp->lockedExt == 1 && mp->lockedg == gp);
+    UnlockOSThread(gp);
+    CHECK(mp->lockedExt == 0 && mp->lockedg == NULL && a_peek(&gp->lockedm) == NULL);
+    UnlockOSThread(gp);
+    CHECK_EQ(mp->lockedExt, 0);
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(LeftRules, AThreadIsUnlockedAsOftenAsLocked) { each_release(unlocks_thread); }
+
+/* Arrivals are drawn as a goroutine draws: splitmix64, one stream per descriptor. */
+static void draws_alike(struct m *mp)
+{
+    struct g *gp = g_of(Grunning);
+    struct envfd e = {.rng = 12345};
+    (void)mp;
+    gp->rng = 12345;
+    for (int i = 0; i < 50; i++)
+        CHECK_EQ(env_rand(&e), g_rand(gp));
+}
+
+TEST_CASE(LeftRules, ArrivalsAreDrawnFromSplitmix) { each_leak_world(27, draws_alike); }
+
+/* Without sysmon nobody ends a slice: from some release on nobody is put ahead then. */
+static void has_next_place(struct m *mp)
+{
+    (void)mp;
+    for (int sysmon_on = 0; sysmon_on <= 1; sysmon_on++)
+        for (int rule = 0; rule <= 1; rule++) {
+            world_prof.sysmon = sysmon_on;
+            world_prof.no_sysmon_no_runnext = rule;
+            CHECK_EQ(next_place(), rule && !sysmon_on ? EV_place_ring : EV_place_runnext);
+        }
+}
+
+TEST_CASE(LeftRules, WithoutSysmonNobodyIsPutAhead) { each_leak_world(27, has_next_place); }
+
+/* From 1.20 on who finds no idle P says that somebody should spin once there is one. */
+static void wants_spinner(struct m *mp)
+{
+    idle_none();
+    a_store(&sched->npidle, 0);
+    wakep_locked();
+    CHECK_EQ(a_peek(&sched->nmspinning), 0);
+    CHECK_EQ(a_peek(&sched->needspinning), prof->needspinning != 0);
+    CHECK_EQ(mp->locks, 0);
+    CHECK_EQ(a_peek(&sched->lock.key), 0);
+    a_store(&sched->needspinning, 0);
+    lock(&sched->lock);
+    CHECK(pidlegetSpinning(0) == NULL);
+    unlock(&sched->lock);
+    CHECK_EQ(a_peek(&sched->needspinning), prof->needspinning != 0);
+}
+
+TEST_CASE(LeftRules, WhoFindsNoIdlePWantsASpinnerLater) { each_release(wants_spinner); }
