@@ -889,3 +889,5 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_panic.c"
 #include "rules_select.c"
 #include "rules_left.c"
+#include "rules_due.c"
+#include "rules_first.c"
