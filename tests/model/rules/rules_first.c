@@ -5,7 +5,9 @@
 /* Every M's counters, from the first on. */
 static void sums_counters(struct m *mp)
 {
-    uint64_t sums[COUNTER_COUNT + 1] = {[COUNTER_COUNT] = 99};
+    uint64_t sums[COUNTER_COUNT + 1];
+    for (int c = 0; c <= COUNTER_COUNT; c++)
+        sums[c] = 99;
     mcommoninit(host_alloc(sizeof *mp, 64), -1, MSTART_LOOP);
     for (int64_t id = 0; id < sched->mnext; id++)
         for (int c = 0; rt->ms[id] != NULL && c < COUNTER_COUNT; c++)
@@ -174,7 +176,11 @@ TEST_CASE(LeftRules, ARestingWorldHasNobodyRunThatMayNot) { each_leak_world(27, 
 
 /* ---- the first of all ---- */
 
-/* What the first instruction does is done. */
+static const struct insn first_code[] = {{.op = OP_SELECT, .a = 0, .b = 1, .d = 0},
+                                         {.op = OP_RET, .a = NOREG}};
+static const struct func first_funcs[] = {{"main", 0, 2, 3, 0, 0}};
+
+/* What the first instruction does is done, and the first case is looked at as the others are. */
 static void sees_first(struct m *mp)
 {
     static const struct insn cgo[] = {{.op = OP_CGOCALL}},
@@ -189,6 +195,27 @@ static void sees_first(struct m *mp)
     CHECK_EQ(min, 2);
     CHECK_EQ(max, 65536);
     CHECK_EQ(a_peek(&rt->trace.advanceSema), 1);
+    static struct profile profile;
+    for (int release = 12; release <= 28; release++)
+        CHECK_EQ(profile_init(&profile, release), release >= 13 && release <= 27);
+    static const struct object_decl objects[] = {{"c", 0, OBJ_CHAN}, {"m", 0, OBJ_MUTEX}};
+    static const struct select_table tables[] = {{0, 2, false}};
+    for (int bad = -1; bad < 2; bad++) {
+        struct select_case cases[] = {{0, 0, 1, false}, {0, 0, 1, false}};
+        if (bad >= 0)
+            cases[bad].obj = 1;
+        struct program p = sel_program;
+        p.objects = objects;
+        p.selects = tables;
+        p.nselects = 1;
+        p.cases = cases;
+        p.ncases = 2;
+        p.code = first_code;
+        p.funcs = first_funcs;
+        p.ncode = 2;
+        char text[256];
+        CHECK_EQ(program_check(&p, text, sizeof text), bad < 0);
+    }
 }
 
 TEST_CASE(LeftRules, TheFirstCounts) { each_release(sees_first); }
@@ -413,10 +440,12 @@ static void unwinds(struct m *mp)
     a_store(&gp->lockedm, mp);
     frame_push(gp, 0, FRAME_CGOCB, NOREG);
     frame_push(gp, 0, FRAME_CALL, NOREG);
+    mp->incgo = true;
     unwindm(gp);
     CHECK_EQ(mp->lockedInt, 0);
     CHECK(mp->lockedg == NULL);
-    unwindm(gp); /* once */
+    CHECK(!mp->incgo); /* C is left, too */
+    unwindm(gp);       /* once */
     CHECK_EQ(mp->lockedInt, 0);
     a_store(&mp->curg, (struct g *)NULL);
 }

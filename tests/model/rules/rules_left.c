@@ -285,6 +285,8 @@ static void parks_preempted(struct m *mp)
     CHECK(a_peek(&gp->m) == NULL);
     CHECK(a_peek(&mp->curg) == next);
     CHECK(!next->unannounced); /* whoever is told of it would be told too late */
+    CHECK_EQ(next->owner, 0);
+    CHECK_EQ(mp->counters[C_switches], 1);
     CHECK_EQ(mp->counters[C_schedules], 1);
     a_store(&mp->curg, (struct g *)NULL);
 }
@@ -344,6 +346,11 @@ static void signals_again(struct m *mp)
     suspend_running(gp, &r);
     CHECK_EQ(r.next_signal, start + took + 5000);
     CHECK(r.mp == other);
+    r.mp = NULL;
+    begin_ns();
+    int64_t now = r.next_signal = host_now() + took; /* exactly then it may */
+    suspend_running(gp, &r);
+    CHECK_EQ(r.next_signal, now + 5000);
     a_store(&gp->preemptStop, false);
     a_store(&other->signalPending, 0);
     r.next_signal = 0;
@@ -367,6 +374,7 @@ static void loses_places(struct m *mp)
         move_to(mp, procs[i] - 1);
         put_value(1);
     }
+    CHECK(pool_local(the_pool, 3) == indexLocal(a_peek(&the_pool->local), 3)); /* there is one */
     for (struct poolLocals *l = the_pool->lost; l != NULL; l = l->link)
         lost++;
     CHECK_EQ(lost, 2); /* thieves may be there until the next collection */
@@ -387,6 +395,8 @@ static void allocates_rings(struct m *mp)
     uint64_t before = vm_now_;
     CHECK_EQ(elt_new(c, 8)->len, 8);
     CHECK_EQ(vm_now_ - before, vm_hot.work[W_alloc]);
+    CHECK(poolDequeue_pushHead(c->made, 5));
+    CHECK_EQ(a_peek(&c->made->vals[0].used), 1);
     before = vm_now_;
     poolChain_collect(c);
     CHECK_EQ(elt_new(c, 8)->len, 8); /* the same memory, but Go has none to use again */
