@@ -13,7 +13,7 @@
 /* When the entry wants to run; 0: never. Up to 1.22 the heap's copy is all there is. */
 static int64_t entry_when(const struct timerWhen *tw)
 {
-    if (!prof->timers_v2 || (tw->timer->state & (timerModified | timerZombie)) == 0)
+    if (!prof->timers_v2)
         return tw->when;
     return (tw->timer->state & timerZombie) != 0 ? 0 : tw->timer->when;
 }

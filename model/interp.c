@@ -165,7 +165,8 @@ static enum opres step_cgoCall(struct g *gp)
     const struct insn *in = cur_insn(gp);
     getm()->incgo = false;
     int64_t arg = in->c != NOREG ? regs(gp)[in->c] : 0;
-    if (frame_push(gp, (uint32_t)in->d, FRAME_CGOCB, NOREG) && in->c != NOREG)
+    frame_push(gp, (uint32_t)in->d, FRAME_CGOCB, NOREG);
+    if (in->c != NOREG)
         regs(gp)[0] = arg;
     return OP_DONE;
 }
@@ -689,8 +690,7 @@ static inline enum opres back_edge(struct m *mp, struct g *gp)
 static void call(struct g *gp, const struct insn *in)
 {
     uint32_t from = gp->fp + in->a;
-    if (!frame_push(gp, (uint32_t)in->d, FRAME_CALL, in->c))
-        return;
+    frame_push(gp, (uint32_t)in->d, FRAME_CALL, in->c);
     int64_t *R = regs(gp);
     for (uint32_t i = 0; i < in->b; i++)
         R[i] = g_stack(gp)[from + i];

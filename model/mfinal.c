@@ -111,8 +111,7 @@ static void addspecial(struct g *gp, const struct insn *in, bool cleanup)
 /* Calls a special's function in a frame of its own; then the special is no longer needed. */
 static void special_call(struct g *gp, struct special *s, enum frame_kind kind)
 {
-    if (!frame_push(gp, s->func, kind, NOREG))
-        return;
+    frame_push(gp, s->func, kind, NOREG);
     raceacquire(s);
     gp->rng = s->rng;
     for (uint32_t i = 0; i < s->nargs; i++)

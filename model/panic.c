@@ -83,7 +83,8 @@ static enum opres defer_run(struct g *gp, enum frame_kind kind)
         racerelease(&d->once->done);
         a_store(&d->once->done, 1);
         res = mutex_unlock(gp, &d->once->m);
-    } else if (frame_push(gp, d->func, kind, NOREG)) {
+    } else {
+        frame_push(gp, d->func, kind, NOREG);
         for (uint32_t i = 0; i < d->nargs; i++)
             regs(gp)[i] = d->args[i];
     }
@@ -490,8 +491,7 @@ static enum opres step_onceDo(struct g *gp)
     if (a_load(&o->done) != 0)
         return mutex_unlock(gp, &o->m);
     uint32_t from = gp->fp + in->a;
-    if (!frame_push(gp, (uint32_t)in->imm, FRAME_CALL, NOREG))
-        return OP_DONE;
+    frame_push(gp, (uint32_t)in->imm, FRAME_CALL, NOREG);
     for (uint32_t i = 0; i < in->b; i++)
         regs(gp)[i] = g_stack(gp)[from + i];
     defer_add(gp, 0, NULL, 0)->once = o;

@@ -302,8 +302,7 @@ static bool on_tape(enum op op)
     case OP_CGOCALL: /* a program with C is another kind of program (objs.c) */
     case OP_CGOCB:
     case OP_LOOP: return false;
-    case OP_CONST: return true;
-    default: return op_infos[op].d != D_TG && (op < OP_CONST || op > OP_RANDN);
+    default: return op_infos[op].d != D_TG && (op <= OP_CONST || op > OP_RANDN);
     }
 }
 

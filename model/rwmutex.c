@@ -101,8 +101,6 @@ static void exec_init(void)
     rt->execLock = host_alloc(sizeof *rt->execLock, 64);
     lockInit(&rt->execLock->rLock, lockRankLeaf);
     lockInit(&rt->execLock->wLock, lockRankExecR); /* Go has a rank for writers */
-    a_init(&rt->execLock->readerCount, 0);
-    a_init(&rt->execLock->readerWait, 0);
 }
 
 /* Somebody reads, writes or waits: he may have a P, and a G that no queue has. */

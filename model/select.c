@@ -342,7 +342,6 @@ static enum opres step_selectgo(struct g *gp)
     for (struct sudog *s = list, *next; s != NULL; s = next) {
         struct hchan *c = s->c;
         next = s->waitlink;
-        s->isSelect = false;
         if (c != locked) {
             c->locked_before = locked;
             locked = c;

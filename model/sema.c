@@ -195,7 +195,6 @@ static enum opres notifyListWait(struct g *gp, struct notifyList *l, uint32_t t)
     }
     struct sudog *s = acquireSudog();
     s->g = gp;
-    s->c = l;
     s->ticket = t;
     gp->waiting = s;
     if (l->tail == NULL)

@@ -69,20 +69,16 @@ static void stack_resize(struct g *gp, uint32_t words, uint32_t used)
 }
 
 /* stack.go newstack's second half and copystack. */
-static bool growstack(struct g *gp, uint32_t words, uint32_t used)
+static void growstack(struct g *gp, uint32_t words, uint32_t used)
 {
-    uint32_t max = rt->prog->stack_max != 0 ? rt->prog->stack_max : STACK_WORDS_MAX;
-    if (words > max) {
-        fatalthrow(gp, THROW_RUNTIME, "stack overflow");
-        return false;
-    }
+    if (words > (rt->prog->stack_max != 0 ? rt->prog->stack_max : STACK_WORDS_MAX))
+        fatalthrow(gp, THROW_RUNTIME, "stack overflow"); /* the world ends */
     casgstatus(gp, Grunning, Gcopystack);
     work(copystack);
     work_n(copystack_word, used);
     stack_resize(gp, words, used);
     gp->stack_grew = true;
     casgstatus(gp, Gcopystack, Grunning);
-    return true;
 }
 
 /* The next number of the G's own stream (splitmix64): what a program draws does not depend on the
@@ -122,15 +118,14 @@ static enum frame_kind frame_kind(const struct g *gp)
     return gp->fp == 0 ? FRAME_CALL : (enum frame_kind)(g_stack(gp)[gp->fp - 1] >> 40 & 0xff);
 }
 
-/* Enters func: its registers are 0, the caller fills the parameters in. False: the stack is at its
- * limit, the world stopped. */
-static bool frame_push(struct g *gp, uint32_t func, enum frame_kind kind, uint8_t result)
+/* Enters func: its registers are 0, the caller fills the parameters in. */
+static void frame_push(struct g *gp, uint32_t func, enum frame_kind kind, uint8_t result)
 {
     const struct func *f = &rt->prog->funcs[func];
     uint32_t top = gp->fp + (gp->func >= 0 ? rt->prog->funcs[gp->func].nregs : 0);
     uint32_t fp = top + FRAME_HDR, need = fp + f->nregs;
-    if (need > stack_size(gp) && !growstack(gp, need, top))
-        return false;
+    if (need > stack_size(gp))
+        growstack(gp, need, top);
     g_stack(gp)[fp - 2] = (int64_t)(gp->pc | (uint64_t)(uint32_t)gp->func << 32);
     g_stack(gp)[fp - 1] = (int64_t)(gp->fp | (uint64_t)result << 32 | (uint64_t)kind << 40);
     gp->fp = fp;
@@ -138,7 +133,6 @@ static bool frame_push(struct g *gp, uint32_t func, enum frame_kind kind, uint8_
     gp->pc = f->entry;
     for (uint32_t i = 0; i < f->nregs; i++)
         g_stack(gp)[fp + i] = 0;
-    return true;
 }
 
 static uint32_t frame_below(const struct g *gp, uint32_t fp)
@@ -152,7 +146,7 @@ static bool frame_uncall(struct g *gp, uint32_t fp)
     int64_t *link = &g_stack(gp)[fp - 1];
     if ((*link >> 40 & 0xff) != FRAME_CGOCB)
         return false;
-    *link = (*link & ~(INT64_C(0xff) << 40)) | (int64_t)FRAME_CALL << 40;
+    *link &= ~(INT64_C(0xff) << 40); /* FRAME_CALL */
     return true;
 }
 

@@ -17,7 +17,7 @@ static uint64_t g_rand(struct g *gp);
  * G's. */
 static void g_start_at(struct g *gp, uint32_t func, const int64_t *args, uint32_t nargs);
 static enum frame_kind frame_kind(const struct g *gp);
-static bool frame_push(struct g *gp, uint32_t func, enum frame_kind kind, uint8_t result);
+static void frame_push(struct g *gp, uint32_t func, enum frame_kind kind, uint8_t result);
 static uint32_t frame_below(const struct g *gp, uint32_t fp);
 static bool frame_uncall(struct g *gp, uint32_t fp);
 static uint8_t frame_pop(struct g *gp);

@@ -11,7 +11,6 @@
  *
  * All of it under the bucket's lock. */
 #include "lock.h"
-#include "lockrank.h"
 #include "newproc.h"
 #include "note.h"
 #include "park.h"
@@ -23,8 +22,6 @@ static void timers_world_init(void)
         return;
     rt->timersBuckets = host_alloc(timersLen * sizeof(struct timersBucket),
                                    _Alignof(struct timersBucket));
-    for (int i = 0; i < timersLen; i++)
-        lockInit(&rt->timersBuckets[i].heap.mu, lockRankLeaf);
 }
 
 /* time.go timer.assignBucket. */

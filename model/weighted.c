@@ -46,7 +46,6 @@ static enum opres weighted_acquire(struct g *gp, struct weighted *w, int64_t n)
     }
     struct sudog *s = acquireSudog();
     s->g = gp;
-    s->c = w;
     s->val = n;
     gp->waiting = s;
     if (w->tail == NULL)

@@ -87,12 +87,12 @@ TEST_CASE(Tape, EveryInstructionComesBackAsItWasPut)
     static const int64_t values[] = {0, 1, -1, 63, 64, 12345, INT64_MAX, INT64_MIN};
     for (int op = 0; op < OPS; op++)
         for (size_t v = 0; v < sizeof values / sizeof *values; v++)
-            for (int full = 0; full < 2; full++) {
+            for (int full = 0; full < 3; full++) { /* 2: of what most leave out, only d is there */
                 const struct op_info *o = &op_infos[op];
                 struct insn in = {.op = (uint8_t)op}, out;
-                in.a = o->a == N_ ? 0 : full ? 5 : tape_default(o->a);
-                in.b = o->b == N_ ? 0 : full ? 200 : tape_default(o->b);
-                in.c = o->c == N_ ? 0 : full ? 3 : tape_default(o->c);
+                in.a = o->a == N_ ? 0 : full == 1 ? 5 : tape_default(o->a);
+                in.b = o->b == N_ ? 0 : full == 1 ? 200 : tape_default(o->b);
+                in.c = o->c == N_ ? 0 : full == 1 ? 3 : tape_default(o->c);
                 in.d = o->d == N_ ? 0 : full || !tape_d_absent(o->d) ? (int32_t)values[v] : -1;
                 if (in.d < -1)
                     in.d = INT32_MAX;

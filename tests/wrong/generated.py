@@ -262,19 +262,25 @@ def read_tried(tries, path):
     return out
 
 
+def option(args, name, default):
+    """The value behind a name, which both leave the arguments."""
+    if name not in args:
+        return default
+    at = args.index(name)
+    if at + 1 == len(args):
+        die(name + ": want a value")
+    value = args[at + 1]
+    del args[at:at + 2]
+    return value
+
+
 def main(args):
     if len(args) < 2:
         sys.exit(__doc__)
-    def option(name, default):
-        if name not in args:
-            return default
-        value = args[args.index(name) + 1]
-        del args[args.index(name):args.index(name) + 2]
-        return value
-    jobs = int(option("-j", os.cpu_count()))
-    sample, seed = int(option("--sample", 0)), option("--seed", "1")
-    seconds = int(option("-s", 0 if "--all" in args else 4))
-    one, most = option("--one", None), float(option("--most", 3))
+    jobs = int(option(args, "-j", os.cpu_count()))
+    sample, seed = int(option(args, "--sample", 0)), option(args, "--seed", "1")
+    seconds = int(option(args, "-s", 0 if "--all" in args else 4))
+    one, most = option(args, "--one", None), float(option(args, "--most", 3))
     identical = "--identical" in args
     tries = Tries(args[0], jobs, seconds)
     path = os.path.join(args[0], "tests", "wrong", "generated.tsv")

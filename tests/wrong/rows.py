@@ -5,6 +5,7 @@
     rows.py BUILD              all rows, some of each function's mutants
     rows.py BUILD --sample N [--seed S]   N rows, drawn from S (default: 1)
     rows.py BUILD --match TEXT ...        rows that contain each TEXT
+    rows.py BUILD FUNCTION ...            the rows of these functions
 
 A row is good if at least one generated mutant of its function (generate.py) is caught by the very
 case that the row names; each mutant meets that case and no other. It tries EACH mutants of a
@@ -100,21 +101,16 @@ def rounds(tries, rows, functions, files):
 def main(args):
     if not args:
         sys.exit(__doc__)
-
-    def option(name, default):
-        if name not in args:
-            return default
-        value = args[args.index(name) + 1]
-        del args[args.index(name):args.index(name) + 2]
-        return value
-    jobs, sample, seed = (int(option(*o)) for o in (("-j", os.cpu_count()), ("--sample", 0),
-                                                    ("--seed", 1)))
+    jobs, sample, seed = (int(generated.option(args, *o)) for o in (
+        ("-j", os.cpu_count()), ("--sample", 0), ("--seed", 1)))
     tries = generated.Tries(args[0], jobs, 0)
     functions = by_function(tries.mutants)
     rows = [(f, tuple(t)) for f, t in rows_of()]
     if "--match" in args:
         texts = args[args.index("--match") + 1:]
         rows = [r for r in rows if all(t in " ".join((r[0],) + r[1]) for t in texts)]
+    elif len(args) > 1:
+        rows = [r for r in rows if r[0] in args[1:]]
     tried = [r for r in rows if r[0] in functions]
     if sample:
         tried = sorted(tried, key=lambda r: hashlib.sha256(f"{seed}\t{r}".encode()).digest())

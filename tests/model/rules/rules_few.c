@@ -209,6 +209,7 @@ static void is_late(struct m *mp)
     CHECK_EQ(timer_late_us(1000), 1);
     CHECK_EQ(timer_late_us(INT64_C(4294967294999)), UINT32_MAX - 1);
     CHECK_EQ(timer_late_us(INT64_C(4294967295000)), UINT32_MAX);
+    CHECK_EQ(timer_late_us(INT64_C(4294967297000)), UINT32_MAX);
     CHECK_EQ(timer_late_us(INT64_C(5000000000000)), UINT32_MAX);
     CHECK_EQ(timer_late_us(INT64_MAX), UINT32_MAX);
 }
@@ -322,6 +323,9 @@ static void calls_tapes(struct m *mp)
         CHECK_EQ(r[TAPE_NEXT], there ? (int64_t)tapes[n] : 7);
         CHECK_EQ(r[TAPE_BACK], there ? 7 : 8);
     }
+    r[0] = 1; /* the last that there is */
+    CHECK_EQ(op_tapebegin(gp, &(struct insn){.op = OP_TAPEBEGIN}), OP_DONE);
+    CHECK_EQ(r[TAPE_AT], 30);
 }
 
 TEST_CASE(FewRules, ATapeThatIsNotThereIsNotCalled) { each_leak_world(27, calls_tapes); }

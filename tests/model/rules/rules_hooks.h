@@ -46,6 +46,16 @@ static int mains;
 #undef main_begins
 #define main_begins() (void)mains++
 
+/* How often memory was touched for the first time, and the like (firsttouch.c). */
+static int jolts_told[NOISE_COUNT];
+static void jolt_host(enum cost_noise kind)
+{
+    if (jolts())
+        vm_jolt_(kind);
+}
+#undef jolt
+#define jolt(kind) (jolts_told[NOISE_##kind]++, jolt_host(NOISE_##kind))
+
 /* How often somebody waited a little. */
 static int procyields, osyields;
 static void procyield_host(uint32_t n) { procyield(n); }

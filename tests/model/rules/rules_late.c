@@ -183,6 +183,8 @@ static void never_spins(struct m *mp)
 {
     (void)mp;
     CHECK(!sync_canSpin(0));
+    a_store(&sched->npidle, 0); /* all others run, on the one CPU */
+    CHECK(!sync_canSpin(0));
 }
 
 TEST_CASE(Rules, AMutexSpinsWhileOthersRun)

@@ -243,6 +243,10 @@ static void looks_at_code(struct m *mp)
         leak_program.ncases = n;
         CHECK_EQ(leaks_new()->handles, n > 2);
     }
+    leak_program.cases = leak_cases + 2;
+    leak_program.ncases = 1; /* the first of all */
+    CHECK(leaks_new()->handles);
+    leak_program.cases = leak_cases;
     leak_program.ncode = LEAK_CODE;
     struct leaks *l = leaks_new();
     for (int bits = 0; bits < 4; bits++) {
@@ -541,7 +545,7 @@ static struct g *in_two_frames(void)
     gp->func = 0;
     gp->pc = 12;
     g_stack(gp)[0] = H_MUTEX;
-    CHECK(frame_push(gp, 1, FRAME_CALL, NOREG));
+    frame_push(gp, 1, FRAME_CALL, NOREG);
     gp->pc = F1 + 5;
     regs(gp)[2] = H_ONCE;
     regs(gp)[3] = H_SEMA; /* behind the frame */

@@ -421,8 +421,11 @@ static void begins_main(struct m *mp)
     a_store(&sched->nmspinning, 1);
     uint64_t ticks = a_peek(&mp_p(mp)->syscalltick), gs = a_peek(&rt->allglen);
     mains = 0;
+    memset(jolts_told, 0, sizeof jolts_told);
     CHECK_EQ(step_gcReady(gp), OP_DONE);
     CHECK_EQ(mains, 1);
+    CHECK_EQ(jolts_told[NOISE_inits], 1);
+    CHECK_EQ(jolts_told[NOISE_boot], 1);
     CHECK_EQ(a_peek(&mp_p(mp)->syscalltick), ticks + (prof->os_syscalls ? 3 : 0));
     CHECK_EQ(a_peek(&rt->allglen), gs + 1 + (prof->release >= 25)); /* the quota's follower */
     CHECK_EQ(mp->lockedInt, 0);
@@ -742,7 +745,9 @@ TEST_CASE(SeenRules, ATimerIsAHope)
 static void makes_coroutine(struct m *mp)
 {
     struct g *gp = user(mp), *fresh = runnable();
+    fresh->owner = (int16_t)(mp->id + 1);
     coro_park_new(fresh);
+    CHECK_EQ(fresh->owner, 0);
     CHECK_EQ(fresh->waitreason, waitReasonCoroutine);
     CHECK_EQ(readgstatus(fresh), Gwaiting);
     gp->pc = 1;
@@ -806,7 +811,12 @@ static void sweeps_at_once(struct m *mp)
         a_store(&c->cycles, a_peek(&c->cycles) + 1);
         c->mode = forced ? gcForceBlockMode : gcBackgroundMode;
         a_store(&c->sweepLeft, 5);
+        c->sweepG = g_of(Gwaiting);
+        c->sweepParked = true;
+        a_store(&sched->nmspinning, 1);
         gcSweep();
+        CHECK_EQ(c->sweepParked, forced); /* there is nothing left for it */
+        CHECK_EQ(readgstatus(c->sweepG), forced ? Gwaiting : Grunnable);
         CHECK_EQ(a_peek(&c->sweepLeft), forced ? 0 : 5);
         CHECK_EQ(rt->fin->finq_n, forced ? PROCS : 0);
         rt->fin = NULL;

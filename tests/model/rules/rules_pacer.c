@@ -161,6 +161,7 @@ static void fractions(struct m *mp)
             pp->gc.fractionalTime = used;
             CHECK_EQ(fraction_used_up(pp, 1000000 + passed), passed > 0 && 4 * used > passed);
         }
+    CHECK(fraction_used_up(pp, 1000001));
 }
 
 static void chooses(struct m *mp)
@@ -263,6 +264,7 @@ static void rates_marking(struct m *mp)
     CHECK_EQ(scan_rate(1000, 0), 100);
     CHECK_EQ(scan_rate(1000, -5), 100); /* less than was marked */
     CHECK_EQ(scan_rate(1000, 250), 200);
+    CHECK_EQ(scan_rate(1, 1), 500);
     CHECK_EQ(scan_rate(1000, 1000), 500);
 }
 
@@ -273,14 +275,20 @@ static void clears_blocks(struct m *mp)
     a_store(&c->heapLive, INT64_C(0));
     c->heapPeak = c->heapWritten = 0;
     c->heapMarked = 0;
+    vm_hot.work[W_clear_kb] = 3;
+    vm_hot.work[W_fresh_kb] = 5;
+    uint64_t start = vm_now_;
     clear_block(c, 10 << 10); /* zeros of the system's */
     CHECK_EQ(c->heapPeak, 10);
     CHECK_EQ(c->heapWritten, 0);
+    CHECK_EQ(vm_now_ - start, 0);
     clear_block(c, 10 << 10); /* again, from pages that it has not given yet */
     CHECK_EQ(c->heapPeak, 10);
     CHECK_EQ(c->heapWritten, 10);
+    CHECK_EQ(vm_now_ - start, 10 * 3 + 10 * 5);
     clear_block(c, 10 << 10);
     CHECK_EQ(c->heapWritten, 10);
+    CHECK_EQ(vm_now_ - start, 2 * 10 * 3 + 10 * 5);
     a_store(&c->heapLive, INT64_C(5) << 10);
     clear_block(c, 10 << 10);
     CHECK_EQ(c->heapPeak, 15);

@@ -79,7 +79,13 @@ static void readies(struct m *mp)
     }
 }
 
-TEST_CASE(PollRules, AnEventIsForReadersAndWriters) { each_release(readies); }
+TEST_CASE(PollRules, AnEventIsForReadersAndWriters)
+{
+    each_release(readies);
+    rule_off = "waiters_after_ready"; /* they are counted down as they are found */
+    each_release(readies);
+    rule_off = NULL;
+}
 
 static bool timer_runs(const struct timer *t, timer_fn f)
 {

@@ -52,6 +52,7 @@ static void counts_earlier(struct m *mp)
     CHECK_EQ(a_peek(&ts->adjustTimers), 1);
     CHECK(nobarrierWakeTime(ts) < EARLY); /* at once */
     CHECK_EQ(earliest(ts), EARLY);
+    CHECK_EQ(timeSleepUntil(), EARLY);
     CHECK(timer_stop(t));
     CHECK_EQ(a_peek(&ts->adjustTimers), 0);
     CHECK_EQ(nobarrierWakeTime(ts), FIRST);

@@ -99,7 +99,7 @@ static int64_t grow_ps(struct g *gp, uint32_t used, bool plain)
         stack_resize(gp, 60, used);
         casgstatus(gp, Gcopystack, Grunning);
     } else {
-        CHECK(growstack(gp, 60, used));
+        growstack(gp, 60, used);
         CHECK(gp->stack_grew);
     }
     return (int64_t)(vm_now_ - start);
@@ -128,16 +128,20 @@ static void overflows_at(struct m *mp)
 {
     struct g *gp = g_of(Grunning);
     a_store(&mp->curg, gp);
-    grew = growstack(gp, 64, 0);
-    (void)growstack(gp, 65, 0);
+    growstack(gp, 64, 0);
+    grew = true;
+    growstack(gp, 65, 0);
+    grew = false;
 }
 
 static void overflows_late(struct m *mp)
 {
     struct g *gp = g_of(Grunning);
     a_store(&mp->curg, gp);
-    grew = growstack(gp, STACK_WORDS_MAX, 0);
-    (void)growstack(gp, STACK_WORDS_MAX + 1, 0);
+    growstack(gp, STACK_WORDS_MAX, 0);
+    grew = true;
+    growstack(gp, STACK_WORDS_MAX + 1, 0);
+    grew = false;
 }
 
 TEST_CASE(StackRules, AStackHasALimit)
@@ -218,7 +222,7 @@ static void frames(struct m *mp)
     gp->pc = 11;
     gp->inline_regs[0] = 50;
     CHECK_EQ(frame_kind(gp), FRAME_CALL);
-    CHECK(frame_push(gp, 1, FRAME_CGOCB, 9)); /* 3 + 2 + 3 words: does not fit in six */
+    frame_push(gp, 1, FRAME_CGOCB, 9); /* 3 + 2 + 3 words: does not fit in six */
     CHECK_EQ(gp->stack_order, 4);
     CHECK_EQ(gp->fp, 5);
     CHECK_EQ(gp->func, 1);
@@ -228,7 +232,7 @@ static void frames(struct m *mp)
     CHECK_EQ(frame_below(gp, 5), 0);
     regs(gp)[0] = 51;
     gp->pc = F1 + 2;
-    CHECK(frame_push(gp, 2, FRAME_DEFER, 7)); /* 13 words: fits */
+    frame_push(gp, 2, FRAME_DEFER, 7); /* 13 words: fits */
     CHECK_EQ(gp->stack_order, 4);
     CHECK_EQ(gp->fp, 10);
     CHECK_EQ(frame_kind(gp), FRAME_DEFER);
@@ -243,7 +247,7 @@ static void frames(struct m *mp)
     CHECK_EQ(gp->pc, F1 + 2);
     CHECK_EQ(regs(gp)[0], 51);
     g_stack(gp)[12] = 99; /* left by whoever was there */
-    CHECK(frame_push(gp, 2, FRAME_PANIC, 7));
+    frame_push(gp, 2, FRAME_PANIC, 7);
     CHECK_EQ(regs(gp)[2], 0); /* registers begin as 0 */
     CHECK_EQ(frame_pop(gp), 7);
     CHECK(frame_uncall(gp, 5)); /* the callback becomes a call */
@@ -255,7 +259,7 @@ static void frames(struct m *mp)
     CHECK_EQ(gp->pc, 11);
     gp->func = -1; /* from a step: no registers below */
     gp->stack_order = 0;
-    CHECK(frame_push(gp, 1, FRAME_CALL, 3));
+    frame_push(gp, 1, FRAME_CALL, 3);
     CHECK_EQ(gp->fp, 2);
     CHECK_EQ(gp->stack_order, 0); /* five words do */
     CHECK_EQ(frame_pop(gp), 3);

@@ -81,7 +81,8 @@ static enum world_end world_until(uint64_t until_ps, int release, int32_t procs,
     host.core = &core;
     with.world = (struct world_opts){.profile = &profile,
                                      .program = world_program != NULL ? world_program : &empty,
-                                     .procs = procs};
+                                     .procs = procs,
+                                     .output_max = o->world.output_max};
     host.close();
     if (!world_open(&host, &f, &with))
         FAIL_CASE("%s", f.text);
@@ -887,3 +888,6 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_rwmutex.c"
 #include "rules_panic.c"
 #include "rules_select.c"
+#include "rules_left.c"
+#include "rules_due.c"
+#include "rules_first.c"

@@ -481,7 +481,24 @@ static void says_what_a_heap_is(struct m *mp)
         CHECK(check_polling() == NULL);
         first->when = 5;
         CHECK_HAS(check_polling(), "nobody knows");
+        first->state |= timerModified; /* the heap has an old time of it */
+        CHECK(check_polling() == NULL);
+        a_store(&ts->minWhenHeap, INT64_C(6));
+        CHECK_HAS(check_polling(), "earlier than its heap says");
+        a_store(&ts->minWhenHeap, INT64_C(1));
+        first->state |= timerZombie; /* it runs at no time */
+        a_store(&ts->zombies, 1);
+        a_store(&ts->minWhenHeap, INT64_C(6));
+        CHECK(check_polling() == NULL);
+        a_store(&ts->zombies, 0);
+        a_store(&ts->minWhenHeap, INT64_C(1));
+        first->state = timerHeaped;
         first->when = SECOND;
+        first->isChan = true; /* its channel's timer is in a heap while somebody waits there */
+        CHECK_HAS(check_polling(), "nobody waits for");
+        first->blocked = 1;
+        CHECK(check_polling() == NULL);
+        first->isChan = false;
         a_store(&ts->zombies, 1);
         CHECK_HAS(check_polling(), "zombies");
         a_store(&ts->zombies, 0);
@@ -504,11 +521,10 @@ static void says_who_sleeps_too_long(struct m *mp)
         return;
     int64_t lastpoll = a_peek(&sched->lastpoll);
     struct timerWhen *heap = idle->timers.heap, entry = {.timer = timer_at(SECOND), .when = SECOND};
-    (void)mp;
+    empty_heap(&mp_p(mp)->timers);
     idle->timers.heap = &entry;
     idle->timers.n = 1;
     a_store(&idle->timers.minWhenHeap, entry.when);
-    struct timers *own = entry.timer->ts;
     entry.timer->ts = &idle->timers;
     CHECK(check_poller() == NULL); /* nobody polls */
     a_store(&sched->lastpoll, 0);
@@ -519,15 +535,57 @@ static void says_who_sleeps_too_long(struct m *mp)
     a_store(&rt->netpoll->wakeSig, 1u); /* and is on its way back */
     CHECK(check_poller() == NULL);
     a_store(&rt->netpoll->wakeSig, 0u);
+    a_store(&sched->nmspinning, 1); /* who gives up spinning breaks the poll */
+    CHECK(check_poller() == NULL);
+    a_store(&sched->nmspinning, 0);
+    a_store(&sched->gcwaiting, 1u); /* nobody runs timers before the world starts again */
+    CHECK(check_poller() == NULL);
+    a_store(&sched->gcwaiting, 0u);
+    CHECK_EQ(check_polling() == NULL, !prof->wake_poller_wakep);
+    idle->timers.n = 0;
+    CHECK(check_polling() == NULL);
+    struct timers *own = &rt->allp[0]->timers; /* of the first P as of any */
+    struct timerWhen *own_heap = own->heap;
+    entry.timer->ts = own;
+    own->heap = &entry;
+    own->n = 1;
+    a_store(&own->minWhenHeap, entry.when);
+    CHECK_EQ(check_polling() == NULL, !prof->wake_poller_wakep);
+    own->heap = own_heap;
+    empty_heap(own);
+    entry.timer->ts = &idle->timers;
+    idle->timers.n = 1;
+    CHECK_EQ(check_polling() == NULL, !prof->wake_poller_wakep);
+    by_turns = true; /* and a timer's time is when somebody chooses */
+    CHECK(check_polling() == NULL);
+    by_turns = false;
     a_store(&sched->pollUntil, 0);
     a_store(&sched->lastpoll, lastpoll);
-    entry.timer->ts = own;
     idle->timers.heap = heap;
     empty_heap(&idle->timers);
-    empty_heap(&mp_p(mp)->timers);
 }
 
 TEST_CASE(TimerRules, ACheckKnowsWhoSleepsBeyondATimer) { each_release(says_who_sleeps_too_long); }
+
+/* All that is looked at when everybody rests. */
+static void says_it_of_the_world(struct m *mp)
+{
+    struct m *m0 = rt->m0; /* whose G may have ended */
+    rt->mainStarted = true;
+    rt->m0 = NULL;
+    BROKEN(true, mp->lockedExt = 1, "locked by nobody, or to nobody", mp->lockedExt = 0);
+    BROKEN(true, a_store(&rt->netpoll->waiters, -1), "number of waiters",
+           a_store(&rt->netpoll->waiters, 0));
+    mp->lockedExt = 1; /* where not all rest, they may be on their way */
+    CHECK(world_check(false) == NULL);
+    mp->lockedExt = 0;
+    rt->m0 = m0;
+}
+
+TEST_CASE(TimerRules, ARestingWorldIsCheckedForLocksAndPolls)
+{
+    each_release(says_it_of_the_world);
+}
 
 static void says_who_is_counted(struct m *mp)
 {
@@ -549,6 +607,37 @@ static void says_who_is_counted(struct m *mp)
 
 TEST_CASE(TimerRules, ACheckCountsWhoWaitsForTheNetwork) { each_release(says_who_is_counted); }
 
+/* A recorded goroutine shows the reason of its recording and waits for an event. */
+static void leaves_recorded_waits(struct m *mp)
+{
+    struct g *gp = all_g(Gwaiting);
+    (void)mp;
+    gp->waitreason = waitReasonIOWait;
+    gp->func = 0;
+    for (gp->pc = 1; gp->pc <= 3; gp->pc++)
+        CHECK_EQ(check_poll_waiters() == NULL, gp->pc < 3);
+    gp->pc = 1;
+    gp->nkont = 1; /* what it does for the instruction is not done: it waits elsewhere */
+    CHECK_HAS(check_poll_waiters(), "number of waiters");
+    gp->nkont = 0;
+    gp->func = -1;
+    CHECK_HAS(check_poll_waiters(), "number of waiters");
+    rt->allgs = rt->allgs_tail = NULL;
+}
+
+TEST_CASE(TimerRules, WhoWaitsForAnEventDoesNotWaitForTheNetwork)
+{
+    static const struct insn code[] = {{OP_EVWAIT, waitReasonIOWait, 0, 0, 0, 0},
+                                       {OP_EVLOCK, waitReasonIOWait, 0, 0, 0, 0},
+                                       {OP_RET, NOREG, 0, 0, 0, 0}};
+    static const struct func funcs[] = {{"main", 0, 3, 1, 0, 0}};
+    static const struct program recorded = {
+        .code = code, .funcs = funcs, .ncode = 3, .nfuncs = 1, .nevents = 1};
+    world_program = &recorded;
+    each_release(leaves_recorded_waits);
+    world_program = NULL;
+}
+
 /* ---- a heap of timers that is broken ---- */
 
 static void no_timer_is_due_at_0(struct m *mp)
@@ -557,6 +646,8 @@ static void no_timer_is_due_at_0(struct m *mp)
     struct timers *ts = &a_own(&mp->p)->timers;
     if (ts->n == ts->cap)
         heap_grow(ts);
+    ts->heap[0] = (struct timerWhen){.timer = &t, .when = 1};
+    siftDown(ts, 0); /* the first of all times is one */
     ts->heap[ts->n] = (struct timerWhen){.timer = &t, .when = 0};
     (void)siftUp(ts, ts->n);
 }
