@@ -882,6 +882,7 @@ TEST_CASE(Rules, ARequestOutlivesTheLocksThatHideIt) { each_release(repoisons); 
 #include "rules_seen.c"
 #include "rules_marks.c"
 #include "rules_check.c"
+#include "rules_due.c"
 #include "rules_few.c"
 #include "rules_clean.c"
 #include "rules_rwmutex.c"
