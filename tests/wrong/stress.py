@@ -19,6 +19,8 @@ import os
 import re
 import subprocess
 import sys
+from resource import RLIMIT_CPU, setrlimit
+from signal import SIGKILL, SIGXCPU
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBRARY = os.path.join(HERE, "..", "..", "scenarios", "stress")
@@ -34,8 +36,8 @@ TIMED = ("chan_of_chan", "sleep", "after", "ticker", "timer", "timeout", "deadli
          "syscall", "finalizer", "cleanup", "leak", '"gc"', "fatal")
 # Whoever wakes somebody in these computes on: a wake-up that is lost is seen at the next look.
 WAKING = ("wakes", "handed-over", "ready-at-once", "injected", "handed-off", "earlier-timers")
-RUNS, TRIES, SEEDS_APART = 200, 5, 100000
-TIMEOUT = 60  # s; the runs take nine seconds of CPU
+RUNS, TRIES, SEEDS_APART = 400, 5, 100000
+CPU_S, WALL_S = 60, 1800  # of one command; the model as it is needs half of the first
 
 
 def rows():
@@ -82,12 +84,15 @@ def attempt(program, number, runs, seed):
 def stress(program, number, seed, runs, what):
     line = [program, "stress", *what, "--runs", str(runs), "--seed", str(seed), "--json"]
     try:
-        done = subprocess.run(line, capture_output=True, text=True, timeout=TIMEOUT, check=False,
-                              env={**os.environ, "GMPSIM_WRONG": str(number)})
+        done = subprocess.run(line, capture_output=True, text=True, timeout=WALL_S, check=False,
+                              env={**os.environ, "GMPSIM_WRONG": str(number)},
+                              preexec_fn=lambda: setrlimit(RLIMIT_CPU, (CPU_S, CPU_S + 1)))
     except subprocess.TimeoutExpired:
         return "does not end"
     if done.returncode == 0:
         return ""
+    if done.returncode in (-SIGXCPU, -SIGKILL):
+        return "does not end"
     try:
         return kind(json.loads(done.stdout)["findings"][0])
     except (ValueError, IndexError):
