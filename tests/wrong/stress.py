@@ -7,7 +7,7 @@
 
 gmpsim stress runs, with the mutated core, the programs of tests/golden and of programs/ whose
 output one P decides, each once, scenarios/stress and threads/, N times in all, and those of it
-that are about waking once more. A
+that are about waking some times more. A
 mutant is caught if each of five such tries, with other seeds, finds something; the column says what
 the first one found, "-" if one found nothing, and "order" if it found nothing because it cannot:
 the mutant is a weaker memory order alone, which an x86 does not have. Other mutants have no such
@@ -36,8 +36,8 @@ TIMED = ("chan_of_chan", "sleep", "after", "ticker", "timer", "timeout", "deadli
          "syscall", "finalizer", "cleanup", "leak", '"gc"', "fatal")
 # Whoever wakes somebody in these computes on: a wake-up that is lost is seen at the next look.
 WAKING = ("wakes", "handed-over", "ready-at-once", "injected", "handed-off", "earlier-timers")
-RUNS, TRIES, SEEDS_APART = 400, 5, 100000
-CPU_S, WALL_S = 60, 1800  # of one command; the model as it is needs half of the first
+RUNS, WAKING_RUNS, TRIES, SEEDS_APART = 600, 200, 5, 100000
+CPU_S, WALL_S = 60, 1800  # of one command; the model as it is needs a third of the first
 
 
 def rows():
@@ -78,7 +78,7 @@ def attempt(program, number, runs, seed):
     waking = [os.path.join(LIBRARY, name + ".json") for name in WAKING]
     return (stress(program, number, seed, len(ordered), [*ordered, "--procs", "1"]) or
             stress(program, number, seed, runs, [LIBRARY, THREADS]) or
-            stress(program, number, seed, runs, waking))
+            stress(program, number, seed, min(runs, WAKING_RUNS), waking))
 
 
 def stress(program, number, seed, runs, what):
