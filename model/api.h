@@ -68,6 +68,19 @@ enum core_plant {
         PLANT_COUNT
 };
 
+/* Something that was owed at a look, so that a later look can tell it from another one like it. */
+struct due {
+    bool owed;
+    const void *who;
+    int64_t when;
+    uint64_t what, round; /* the monitor had begun so many rounds */
+};
+enum { DUE_PS = 64 }; /* of the first so many Ps */
+/* What `due` below has seen. Whoever looks at a world more than once keeps it, zero at first. */
+struct core_due {
+    struct due poll, slices[DUE_PS], calls[DUE_PS];
+};
+
 struct core {
     const char *host;
     /* Gives m0; allocates from the host's arena. */
@@ -85,6 +98,8 @@ struct core {
     /* A broken invariant in words, or NULL; for a world that stands still between two points.
      * quiet: every M is asleep or computing, so that nobody is on the way to look for work. */
     const char *(*check)(bool quiet);
+    /* Likewise: what somebody should have done by now, and did not. */
+    const char *(*due)(struct core_due *seen, bool quiet);
     /* Breaks the invariant `what`, on purpose. False: not possible at this moment. */
     bool (*plant)(enum core_plant what, bool quiet);
 };

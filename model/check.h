@@ -5,5 +5,7 @@
 #include "runtime2.h"
 
 static bool sched_locked(void);
+/* Does an M spin, or have a P and no G yet: will it look for work? */
+static bool somebody_looks(void);
 static const char *world_check(bool quiet);
 #endif

@@ -5,4 +5,6 @@
 #include "runtime2.h"
 
 static const char *check_polling(void);
+/* When the first timer of a heap wants to run; 0: none does. */
+static int64_t heap_first(const struct timers *ts);
 #endif

@@ -68,5 +68,6 @@
 #include "checkwait.c"
 #include "checkpoll.c"
 #include "check.c"
+#include "checkdue.c"
 #include "plant.c"
 #include "world.c"

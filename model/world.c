@@ -2,6 +2,7 @@
 /* A world's birth: memory, m0, schedinit, and the main goroutine's first steps. */
 #include "api.h"
 #include "check.h"
+#include "checkdue.h"
 #include "extram.h"
 #include "gomaxprocs.h"
 #include "lock.h"
@@ -165,5 +166,6 @@ const struct core CORE = {
     .exit_status = world_exit_status,
     .strand = world_strand,
     .check = world_check,
+    .due = world_due,
     .plant = world_plant,
 };

@@ -22,6 +22,7 @@ static struct {
     uint32_t asleep;   /* ... those that saw everybody asleep, and nothing to wake them */
     char text[200];
     int plant; /* not done yet */
+    struct core_due due;
 } watch;
 
 static void sighandler(void *arg) { stress_sighandler(arg, core_stress.sighandler); }
@@ -79,6 +80,8 @@ static void look(void)
     if (watch.plant > 0 && core_stress.plant((enum core_plant)(watch.plant - 1), quiet))
         watch.plant = 0;
     const char *bad = core_stress.check(quiet);
+    if (bad == NULL)
+        bad = core_stress.due(&watch.due, quiet);
     if (bad != NULL) {
         rt_break(bad); /* and nobody goes on from here */
         return;
@@ -94,6 +97,7 @@ static bool open_stress(const struct host *h, struct failure *f, const struct ho
     watch.hang_ns = o->threads != NULL && o->threads->hang_ns > 0 ? o->threads->hang_ns
                                                                   : HANG_DEFAULT_NS;
     watch.at_cpu_ns = 0;
+    watch.due = (struct core_due){0};
     watch.plant = o->threads != NULL ? o->threads->plant : 0;
     return real_open_with_(
         f, o, (struct rt_opts){.sighandler = sighandler, .tick = look, .tick_ns = LOOK_NS});

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/real/rt_int.h" /* first: it asks for all of libc */
 
+#include <string.h>
 #include <time.h>
 
 #include "sim/stress/stress.h"
@@ -8,8 +9,11 @@
 #define W (&rt_world_)
 
 enum {
-    SITES_HOT = 32, /* one of so many places is hot */
-    HOT_OFTEN = 64, /* so many delays of a thread at hot places come often, the later ones seldom */
+    SITES_FEW = 32, /* one of so many places is hot in a run ... */
+    SITES_MANY = 8, /* ... or in another one */
+    NEIGHBOURS = 16,
+    HOT_OFTEN = 8, /* so many delays of a thread at a hot place come often, the later ones seldom */
+    HOT_SLOTS = 64, /* for counting them; places that share one share what it allows */
     SLEEP_MAX_NS = 200000,
     PAUSE_MAX = 4000,
     FREEZE_STEP_NS = 50000,
@@ -26,8 +30,8 @@ static struct {
 
 /* Of one thread. */
 static _Thread_local struct {
-    uint64_t random, world; /* the seed that it was drawn for */
-    uint32_t hot;           /* delays at hot places so far */
+    uint64_t random, world;   /* the seed that it was drawn for */
+    uint8_t often[HOT_SLOTS]; /* delays at hot places so far */
     uint32_t points;
 } my;
 
@@ -62,7 +66,7 @@ static void begin_thread(void)
 {
     my.world = st.seed;
     my.random = scramble(st.seed + (uint64_t)(uint32_t)rt_self_->id * 0x9e3779b97f4a7c15u) | 1;
-    my.hot = 0;
+    memset(my.often, 0, sizeof my.often);
     my.points = 0;
 }
 
@@ -99,9 +103,25 @@ static void delay(uint64_t random)
     }
 }
 
+/* In every other run it is not single places that are hot but neighbourhoods of the source: many a
+ * mistake needs two delays in one protocol, one on each side. */
 static bool is_hot(uint32_t site)
 {
-    return scramble(st.seed * 0x9e3779b97f4a7c15u + site) % SITES_HOT == 0;
+    uint64_t run = scramble(st.seed * 0x9e3779b97f4a7c15u);
+    uint32_t one_in = (run & 1) != 0 ? SITES_FEW : SITES_MANY;
+
+    return scramble(run + ((run & 2) != 0 ? site / NEIGHBOURS : site)) % one_in == 0;
+}
+
+/* A place that every operation comes by uses up its own delays, and no other's. */
+static uint32_t how_seldom(uint32_t site)
+{
+    uint8_t *often = &my.often[site % HOT_SLOTS];
+
+    if (*often >= HOT_OFTEN)
+        return 128;
+    ++*often;
+    return 2;
 }
 
 static void disturb(uint32_t site)
@@ -110,7 +130,7 @@ static void disturb(uint32_t site)
     uint32_t one_in = 2048;
 
     if (is_hot(site))
-        one_in = my.hot++ < HOT_OFTEN ? 2 : 128;
+        one_in = how_seldom(site);
     if (random % one_in == 0)
         delay(random / one_in);
 }

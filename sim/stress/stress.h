@@ -4,10 +4,10 @@
 
 /* Delays, and a world that stands still.
  *
- * At each point a thread may pause, yield or sleep. One in SITES_HOT of the places of the source is
- * hot in a run: there it happens often, and long, so that a window of a few instructions becomes
- * one of microseconds for that run. Which places, and when, is drawn from the seed; the run is not
- * repeated by it, as the machine has its say.
+ * At each point a thread may pause, yield or sleep. Some of the places of the source, or some
+ * neighbourhoods, are hot in a run: there it happens often, and long, so that a window of a few
+ * instructions becomes one of microseconds for that run. Which places, and when, is drawn from the
+ * seed; the run is not repeated by it, as the machine has its say.
  *
  *   a thread is   outside (computes, or sleeps until it is woken) | inside (in the model) | parked
  *

@@ -7,7 +7,7 @@
 
 gmpsim stress runs, with the mutated core, the programs of tests/golden and of programs/ whose
 output one P decides, each once, scenarios/stress and threads/, N times in all, and those of it
-that are about waking once more. A
+that are about waking some times more. A
 mutant is caught if each of five such tries, with other seeds, finds something; the column says what
 the first one found, "-" if one found nothing, and "order" if it found nothing because it cannot:
 the mutant is a weaker memory order alone, which an x86 does not have. Other mutants have no such
@@ -19,6 +19,8 @@ import os
 import re
 import subprocess
 import sys
+from resource import RLIMIT_CPU, setrlimit
+from signal import SIGKILL, SIGXCPU
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBRARY = os.path.join(HERE, "..", "..", "scenarios", "stress")
@@ -34,8 +36,8 @@ TIMED = ("chan_of_chan", "sleep", "after", "ticker", "timer", "timeout", "deadli
          "syscall", "finalizer", "cleanup", "leak", '"gc"', "fatal")
 # Whoever wakes somebody in these computes on: a wake-up that is lost is seen at the next look.
 WAKING = ("wakes", "handed-over", "ready-at-once", "injected", "handed-off", "earlier-timers")
-RUNS, TRIES, SEEDS_APART = 200, 5, 100000
-TIMEOUT = 60  # s; the runs take nine seconds of CPU
+RUNS, WAKING_RUNS, TRIES, SEEDS_APART = 600, 200, 5, 100000
+CPU_S, WALL_S = 60, 1800  # of one command; the model as it is needs a third of the first
 
 
 def rows():
@@ -76,18 +78,21 @@ def attempt(program, number, runs, seed):
     waking = [os.path.join(LIBRARY, name + ".json") for name in WAKING]
     return (stress(program, number, seed, len(ordered), [*ordered, "--procs", "1"]) or
             stress(program, number, seed, runs, [LIBRARY, THREADS]) or
-            stress(program, number, seed, runs, waking))
+            stress(program, number, seed, min(runs, WAKING_RUNS), waking))
 
 
 def stress(program, number, seed, runs, what):
     line = [program, "stress", *what, "--runs", str(runs), "--seed", str(seed), "--json"]
     try:
-        done = subprocess.run(line, capture_output=True, text=True, timeout=TIMEOUT, check=False,
-                              env={**os.environ, "GMPSIM_WRONG": str(number)})
+        done = subprocess.run(line, capture_output=True, text=True, timeout=WALL_S, check=False,
+                              env={**os.environ, "GMPSIM_WRONG": str(number)},
+                              preexec_fn=lambda: setrlimit(RLIMIT_CPU, (CPU_S, CPU_S + 1)))
     except subprocess.TimeoutExpired:
         return "does not end"
     if done.returncode == 0:
         return ""
+    if done.returncode in (-SIGXCPU, -SIGKILL):
+        return "does not end"
     try:
         return kind(json.loads(done.stdout)["findings"][0])
     except (ValueError, IndexError):
