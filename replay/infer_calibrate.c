@@ -91,10 +91,11 @@ static int64_t call_of(struct stretch *all, size_t n)
     return sum < 0 ? 0 : sum / weight < CALL_MAX ? sum / weight : CALL_MAX;
 }
 
-static int64_t median(struct rec_samples *s)
+/* The lower quartile: some have waited for others first. */
+static int64_t usual(struct rec_samples *s)
 {
     qsort(s->ns, s->count, sizeof *s->ns, overlap_by_length);
-    return s->ns[s->count / 2];
+    return s->ns[s->count / 4];
 }
 
 void infer_calibrate(struct recording *r, struct infer_found *f)
@@ -103,7 +104,7 @@ void infer_calibrate(struct recording *r, struct infer_found *f)
     if (r->wakes.count < WAKES_MIN)
         return;
     struct stretch *all = x_alloc(STRETCHES_MAX * sizeof *all);
-    int64_t wake = median(&r->wakes), call = call_of(all, stretches(r, all));
+    int64_t wake = usual(&r->wakes), call = call_of(all, stretches(r, all));
     free(all);
     wake = wake > OTHER_NS ? wake - OTHER_NS : 0;
     if (call < wake / 8 || call > wake)

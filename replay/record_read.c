@@ -306,7 +306,7 @@ static void begins_to_run(struct rr *b, const struct trace_event *e)
     if (b->open && x->since >= b->opened)
         waited_for_p(b, e->idx, waited);
     bool woken = x->wait != REC_NONE && r->waits[x->wait].woken != INT64_MAX;
-    bool starts_p = woken ? r->waits[x->wait].woke_p : g->starts == 0 && g->woke_p;
+    bool starts_p = woken && r->waits[x->wait].woke_p;
     if (woken) {
         r->waits[x->wait].on = b->now;
         x->wait = REC_NONE;
