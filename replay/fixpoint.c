@@ -89,14 +89,25 @@ static void correct(struct recording *r, const struct run_result *q)
     }
 }
 
-static bool run_as_recorded(struct replay *rp, struct run *run)
+/* Runs it once, and corrects; gives how much was wrong. < 0: it did not come to its end, and says
+ * nothing of how long it should run. */
+static int again(struct replay *rp)
 {
+    static struct run run;
     struct failure f = {0};
     struct run_opts o;
+    int wrong = -1;
     if (!run_opts_of(&f, rp->scenario, 0, &o))
-        return false;
+        return wrong;
     o.costs = &rp->costs;
-    return run_all(&f, run, &o);
+    if (!run_all(&f, &run, &o))
+        return wrong;
+    if (run.result.end == END_STOPPED)
+        wrong = too_long(rp->rec, &run.result);
+    if (wrong > NEAR)
+        correct(rp->rec, &run.result);
+    run_free(&run);
+    return wrong;
 }
 
 static void targets(struct replay *rp)
@@ -109,33 +120,36 @@ static void targets(struct replay *rp)
             r->kinds[r->gs[g].kind].target -= tracer_of(r, g, rp->tape.event_ns);
 }
 
-/* One that does not come to its end says nothing of how long it should run. */
+static void leave_alone(struct replay *rp)
+{
+    for (uint32_t k = 0; k < rp->rec->nkinds; k++)
+        rp->rec->kinds[k].demand = PERMILLE;
+    replay_make(rp);
+}
+
 void replay_fixpoint(struct replay *rp)
 {
-    static struct run run;
     struct infer_found *f = &rp->infer.found[INFER_fixpoint];
     struct recording *r = rp->rec;
     if (r->nkinds == 0 || r->gc.replayed || r->nbytes > REPLAY_TWICE_MAX)
         return;
     targets(rp);
-    int first = -1, wrong = 0;
-    for (int round = 0; round < ROUNDS; round++) {
-        if (!run_as_recorded(rp, &run))
-            return;
-        bool ended = run.result.end == END_STOPPED;
-        wrong = ended ? too_long(r, &run.result) : 0;
-        if (wrong > NEAR)
-            correct(r, &run.result);
-        run_free(&run);
-        if (wrong <= NEAR)
-            break;
-        first = first < 0 ? wrong : first;
+    int first = again(rp), wrong = first;
+    for (int round = 1; round < ROUNDS && wrong > NEAR; round++) {
         replay_make(rp);
-        f->count = r->nkinds;
+        wrong = again(rp);
     }
+    if (wrong < 0) {
+        if (first >= 0)
+            leave_alone(rp);
+        return;
+    }
+    if (wrong > NEAR)
+        replay_make(rp);
     f->confidence = PERMILLE - (wrong < PERMILLE ? wrong : PERMILLE);
-    if (first >= 0)
-        snprintf(f->text, sizeof f->text,
-                 "kinds of goroutines; they ran %d.%d %% longer than recorded", first / 10,
-                 first % 10);
+    if (first <= NEAR)
+        return;
+    f->count = r->nkinds;
+    snprintf(f->text, sizeof f->text, "kinds of goroutines; they ran %d.%d %% longer than recorded",
+             first / 10, first % 10);
 }
