@@ -86,7 +86,6 @@ static void measure(const char *path)
     printf("%s: %llu entries, %u waits, %u goroutines\n", path, (unsigned long long)n, r->nwaits,
            r->ngs);
     line("waits", r->nwaits * sizeof *r->waits, n);
-    line("waits for a P", r->nrunq_wait * sizeof *r->runq_wait, n);
     line("goroutines", r->ngs * sizeof *r->gs, n);
     line("tapes", r->nbytes, n);
     line("all of the recording", rec_bytes(r), n);

@@ -10,7 +10,7 @@
 #include "replay/trace.h"
 #include "sim/base/text.h"
 
-enum { HEAD = 64, FREE_MAX = 64 << 20 };
+enum { HEAD = 64 };
 
 bool is_trace(const char *path)
 {
@@ -238,7 +238,7 @@ static void agree_free(struct replay *rp, const struct run_opts *asked, struct a
     struct failure f = {0};
     struct run_opts o = *asked;
     *g = (struct agreement){0};
-    if (rp->rec->nbytes > FREE_MAX || asked->host != NULL)
+    if (rp->rec->nbytes > REPLAY_TWICE_MAX || asked->host != NULL)
         return;
     rp->tape.free = true;
     replay_make(rp);

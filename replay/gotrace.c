@@ -674,6 +674,7 @@ struct gotrace *gotrace_open(struct failure *f, const char *path, const struct n
         w->opts = *o;
     if (w->opts.version == 0)
         w->opts.version = 22;
+    w->settled = w->opts.told;
     if (w->opts.generation_bytes == 0)
         w->opts.generation_bytes = (uint64_t)32 << 20;
     id_init(&w->gs);

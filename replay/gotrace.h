@@ -23,6 +23,7 @@ struct gotrace_opts {
     int64_t generation_ns;     /* ... or after so long; 0: no such rule */
     int64_t clock_unix_ns;     /* headers from 25 on: Unix time of the first event */
     int64_t begin_ns;          /* the trace's beginning; 0: with its first event */
+    bool told;                 /* whoever appears was made in it: generations may begin at once */
 };
 
 struct gotrace;

@@ -42,13 +42,13 @@ static void look(const struct recording *r, uint32_t nlocks, struct others *o)
     o->waits = x_alloc(((size_t)r->nwaits - nlocks + 1) * sizeof *o->waits);
     o->calls = x_alloc((size_t)r->ngs + 1);
     memset(o->first, 0, ((size_t)r->ngs + 2) * sizeof *o->first);
-    for (uint32_t i = 0; i < r->nwaits; i++)
+    for (uint32_t i = 0; rec_is_wait(r, i); i++)
         o->first[r->waits[i].g + 2] += !is_lock(r, &r->waits[i]);
     for (uint32_t g = 0; g < r->ngs; g++) {
         o->first[g + 2] += o->first[g + 1];
         o->calls[g] = calls_for_long(r, g);
     }
-    for (uint32_t i = 0; i < r->nwaits; i++) /* first[g + 1] ends as where g's end */
+    for (uint32_t i = 0; rec_is_wait(r, i); i++) /* first[g + 1] ends as where g's end */
         if (!is_lock(r, &r->waits[i]))
             o->waits[o->first[r->waits[i].g + 1]++] = i;
 }
@@ -72,12 +72,12 @@ void infer_locks(struct recording *r, struct infer_found *f)
 {
     struct others o;
     uint32_t locks = 0;
-    for (uint32_t i = 0; i < r->nwaits; i++)
+    for (uint32_t i = 0; rec_is_wait(r, i); i++)
         locks += is_lock(r, &r->waits[i]);
     if (locks == 0)
         return;
     look(r, locks, &o);
-    for (uint32_t i = 0; i < r->nwaits; i++) {
+    for (uint32_t i = 0; rec_is_wait(r, i); i++) {
         struct rec_wait *w = &r->waits[i];
         if (!is_lock(r, w) || w->level != 1 || w->waker == REC_NONE || w->woken == INT64_MAX)
             continue;

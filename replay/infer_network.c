@@ -70,7 +70,7 @@ static int by_wake(const void *pa, const void *pb)
 static void collect(struct net *n)
 {
     struct recording *r = n->r;
-    for (uint32_t i = 0; i < r->nwaits; i++)
+    for (uint32_t i = 0; rec_is_wait(r, i); i++)
         if (is_net(r, &r->waits[i]))
             n->waits[n->nwaits++] = i;
     sort_waits = r->waits;

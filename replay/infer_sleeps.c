@@ -63,7 +63,7 @@ static void spread(struct recording *r, uint64_t n)
 {
     struct rec_wait **in = x_alloc((n + 1) * sizeof *in);
     uint64_t k = 0;
-    for (uint32_t i = 0; i < r->nwaits; i++)
+    for (uint32_t i = 0; rec_is_wait(r, i); i++)
         if (is_sleep(r, &r->waits[i]))
             in[k++] = &r->waits[i];
     qsort(in, k, sizeof *in, by_wake);
@@ -107,7 +107,7 @@ void infer_sleeps(struct recording *r, struct infer_found *f)
 {
     struct sleep *s = NULL;
     uint64_t n = 0, room = 0;
-    for (uint32_t i = 0; i < r->nwaits; i++) {
+    for (uint32_t i = 0; rec_is_wait(r, i); i++) {
         struct rec_wait *w = &r->waits[i];
         if (!is_sleep(r, w))
             continue;

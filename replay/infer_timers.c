@@ -53,7 +53,7 @@ static struct wake *wakes_of(const struct recording *r, const bool *asked)
 {
     struct wake *all = NULL;
     uint32_t n = 0, room = 0;
-    for (uint32_t i = 0; i < r->nwaits; i++) {
+    for (uint32_t i = 0; rec_is_wait(r, i); i++) {
         const struct rec_wait *w = &r->waits[i];
         if (w->waker == REC_NONE || !asked[w->waker])
             continue;
@@ -81,7 +81,7 @@ static void candidates(struct recording *r, struct made **of, size_t nof)
         asked[of[i]->by] = true;
     struct wake *wakes = wakes_of(r, asked), *next = wakes;
     size_t at = 0;
-    for (uint32_t i = 0; i < r->nwaits && at < nof; i++) {
+    for (uint32_t i = 0; rec_is_wait(r, i) && at < nof; i++) {
         struct rec_wait *w = &r->waits[i];
         struct made *m = of[at]->wait[FROM_BLOCK] == i ? of[at++] : NULL;
         for (; next->wait != REC_NONE && next->woken <= w->from; next++)

@@ -82,7 +82,7 @@ void infer_waitgroups(struct recording *r, struct infer_found *f)
             e[n++] = (struct ended){r->gs[g].creator, g, r->gs[g].ended};
     }
     qsort(e, n, sizeof *e, by_creator);
-    for (uint32_t i = 0; i < r->nwaits; i++) {
+    for (uint32_t i = 0; rec_is_wait(r, i); i++) {
         struct rec_wait *w = &r->waits[i];
         if (!is_candidate(r, w))
             continue;

@@ -76,8 +76,10 @@ struct rr {
     struct rr_m *ms;
     uint32_t nms, ms_room;
     struct map p_numbers, m_numbers;
+    /* Waits for a P of goroutines of which nobody knows yet whether they are the program's. */
     struct rr_runq {
-        uint32_t ns, g; /* REC_LONG: in the recording's runq_long */
+        int64_t ns;
+        uint32_t g;
     } * runq;
     size_t nrunq, runq_room;
     struct map objects; /* address -> object + 1 */

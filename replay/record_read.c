@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/overlap.h"
 #include "sim/base/alloc.h"
 
 /* A wake that is followed by the start of an idle P within this time was the reason for it. */
@@ -193,19 +192,18 @@ static bool is_runtimes(const char *reason)
 static uint32_t add_wait(struct rr *b, uint32_t g, uint32_t site, uint8_t reason)
 {
     struct recording *r = b->r;
-    X_ROOM(r->waits, r->nwaits, r->waits_room, 64);
-    r->waits[r->nwaits] = (struct rec_wait){.g = g,
-                                            .waker = REC_NONE,
-                                            .site = site,
-                                            .by_site = REC_NONE,
-                                            .from = b->now,
-                                            .woken = INT64_MAX,
-                                            .on = INT64_MAX,
-                                            .object = REC_NONE,
-                                            .reason = reason,
-                                            .level = 1};
-    r->gs[g].last_wait = r->nwaits;
-    return r->nwaits++;
+    *rec_add_wait(r) = (struct rec_wait){.g = g,
+                                         .waker = REC_NONE,
+                                         .site = site,
+                                         .by_site = REC_NONE,
+                                         .from = b->now,
+                                         .woken = INT64_MAX,
+                                         .on = INT64_MAX,
+                                         .object = REC_NONE,
+                                         .reason = reason,
+                                         .level = 1};
+    r->gs[g].last_wait = r->nwaits - 1;
+    return r->nwaits - 1;
 }
 
 static void begin_wait(struct rr *b, const struct trace_event *e)
@@ -263,16 +261,33 @@ static void end_wait(struct rr *b, const struct trace_event *e)
 
 /* ---- states ---- */
 
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Goroutines of the runtime and of the tracer. A main goroutine that has only been seen in the
+ * runtime is the program's. */
+static bool is_system(const struct rec_g *g)
+{
+    const char *name = g->name;
+    if (name == NULL)
+        return false;
+    if (strcmp(name, "runtime.main") == 0 || g->id == 1)
+        return false;
+    return begins(name, "runtime.") || begins(name, "runtime/trace.") ||
+           begins(name, "runtime/pprof.");
+}
+
 static void waited_for_p(struct rr *b, uint32_t g, int64_t ns)
 {
-    struct recording *r = b->r;
-    bool lengthy = ns >= REC_LONG;
-    X_ROOM(b->runq, b->nrunq, b->runq_room, 64);
-    b->runq[b->nrunq++] = (struct rr_runq){lengthy ? REC_LONG : (uint32_t)ns, g};
-    if (!lengthy)
-        return;
-    X_ROOM(r->runq_long, r->nrunq_long, r->runq_long_room, 4);
-    r->runq_long[r->nrunq_long++] = ns;
+    const struct rec_g *x = &b->r->gs[g];
+    if (x->name == NULL) {
+        X_ROOM(b->runq, b->nrunq, b->runq_room, 64);
+        b->runq[b->nrunq++] = (struct rr_runq){ns, g};
+    } else if (!is_system(x)) {
+        hist_record(&b->r->runq_wait, ns);
+    }
 }
 
 static void begins_to_run(struct rr *b, const struct trace_event *e)
@@ -291,6 +306,7 @@ static void begins_to_run(struct rr *b, const struct trace_event *e)
     if (b->open && x->since >= b->opened)
         waited_for_p(b, e->idx, waited);
     bool woken = x->wait != REC_NONE && r->waits[x->wait].woken != INT64_MAX;
+    bool starts_p = woken && r->waits[x->wait].woke_p;
     if (woken) {
         r->waits[x->wait].on = b->now;
         x->wait = REC_NONE;
@@ -306,7 +322,7 @@ static void begins_to_run(struct rr *b, const struct trace_event *e)
     if (m != NULL) {
         if (woken && m->got_p && x->woken_m != e->m)
             g->fresh++; /* who comes out of a system call finds a P itself */
-        if (m->got_p && x->woken_m != e->m && waited < HANDOFF_MAX_NS)
+        if (m->got_p && x->woken_m != e->m && waited < HANDOFF_MAX_NS && starts_p)
             sample(&r->wakes, waited);
         if (m->stopped >= 0 && !m->got_p && b->now - m->stopped < SWITCH_MAX_NS)
             sample(&r->switches, b->now - m->stopped);
@@ -701,53 +717,12 @@ static void on_events(void *arg, const struct trace_event *evs, size_t count)
 
 /* ---- the end ---- */
 
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-/* Goroutines of the runtime and of the tracer. A main goroutine that has only been seen in the
- * runtime is the program's. */
-static bool is_system(const struct rec_g *g)
-{
-    const char *name = g->name;
-    if (name == NULL)
-        return false;
-    if (strcmp(name, "runtime.main") == 0 || g->id == 1)
-        return false;
-    return begins(name, "runtime.") || begins(name, "runtime/trace.") ||
-           begins(name, "runtime/pprof.");
-}
-
-static int by_number(const void *pa, const void *pb)
-{
-    uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-    return a < b ? -1 : a > b;
-}
-
 /* Who is of the program is known at the end. */
 static void only_programs_waits(struct rr *b)
 {
-    struct recording *r = b->r;
-    size_t n = 0, all = 0, kept = 0;
-    uint32_t *ns = x_alloc((b->nrunq + 1) * sizeof *ns);
-    for (size_t i = 0; i < b->nrunq; i++) {
-        const struct rr_runq *w = &b->runq[i];
-        bool program = !r->gs[w->g].system, lengthy = w->ns == REC_LONG;
-        if (program)
-            ns[n++] = w->ns;
-        if (program && lengthy)
-            r->runq_long[kept++] = r->runq_long[all];
-        all += lengthy;
-    }
-    free(b->runq);
-    b->runq = NULL;
-    qsort(ns, n, sizeof *ns, by_number);
-    if (kept > 0)
-        qsort(r->runq_long, kept, sizeof *r->runq_long, overlap_by_length);
-    r->runq_wait = ns;
-    r->nrunq_wait = n;
-    r->nrunq_long = kept;
+    for (size_t i = 0; i < b->nrunq; i++)
+        if (!b->r->gs[b->runq[i].g].system)
+            hist_record(&b->r->runq_wait, b->runq[i].ns);
 }
 
 static void finish(struct rr *b)
@@ -769,7 +744,7 @@ static void finish(struct rr *b)
     only_programs_waits(b);
     r->gc.assist_ns = r->sums.assist;
     /* Times of the recording count from where the window opened. */
-    for (uint32_t i = 0; i < r->nwaits; i++) {
+    for (uint32_t i = 0; rec_is_wait(r, i); i++) {
         struct rec_wait *w = &r->waits[i];
         w->from -= b->opened;
         w->due_low -= b->opened;
@@ -798,7 +773,7 @@ static void finish(struct rr *b)
 /* What happened after the window has not happened: who waited when it closed waits for ever. */
 static void forget_later(struct recording *r)
 {
-    for (uint32_t i = 0; i < r->nwaits; i++)
+    for (uint32_t i = 0; rec_is_wait(r, i); i++)
         if (r->waits[i].woken > r->length) {
             r->waits[i].woken = r->waits[i].on = INT64_MAX;
             r->waits[i].waker = REC_NONE;
@@ -851,10 +826,7 @@ static void release(struct rr *b)
 
 struct recording *recording_read(struct failure *f, struct trace *t, const struct rec_opts *o)
 {
-    struct recording *r = x_alloc(sizeof *r);
-    memset(r, 0, sizeof *r);
-    r->pool = pool_new();
-    r->main_g = REC_NONE;
+    struct recording *r = recording_new();
     struct rr b = {.r = r, .sites = {.r = r, .t = t}, .heap = -1};
     if (o != NULL) {
         b.window = o->window;

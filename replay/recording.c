@@ -16,6 +16,7 @@
 #include "sim/base/alloc.h"
 
 enum { UNIT = 8, HEAD = 8, CHUNK_FIRST = 32, CHUNK_MAX = 4096, ENTRY_MAX = 24 };
+enum { TAPES_FIRST = 1 << 16, WALK = CHUNK_MAX, RUNQ_MEMORY = 16 << 20 };
 
 struct chunk {
     uint32_t next;
@@ -25,7 +26,7 @@ _Static_assert(sizeof(struct chunk) == HEAD, "a chunk's head is one unit");
 
 static struct chunk *chunk_at(const struct recording *r, uint32_t i)
 {
-    return (struct chunk *)(void *)(r->bytes + (size_t)i * UNIT);
+    return (struct chunk *)(void *)((uint8_t *)r->memory->tapes.at + (size_t)i * UNIT);
 }
 
 static uint8_t *bytes_of(struct chunk *c) { return (uint8_t *)c + HEAD; }
@@ -34,9 +35,9 @@ static uint8_t *bytes_of(struct chunk *c) { return (uint8_t *)c + HEAD; }
 static uint32_t chunk_new(struct recording *r, size_t size)
 {
     size_t at = r->nbytes != 0 ? r->nbytes : UNIT;
-    if (at + size > r->bytes_room) {
-        r->bytes_room = r->bytes_room * 2 + (1 << 16);
-        r->bytes = x_grow(r->bytes, r->bytes_room);
+    if (at + size > r->memory->tapes.room) {
+        spill_grow(&r->memory->tapes, at + size + TAPES_FIRST);
+        rec_rest(r);
     }
     r->nbytes = at + size;
     uint32_t i = (uint32_t)(at / UNIT);
@@ -81,6 +82,16 @@ void rec_rewind(struct rec_reader *rd, const struct recording *r, uint32_t g)
     *rd = (struct rec_reader){r, r->gs[g].first, 0};
 }
 
+/* Whoever goes along tapes looks at their waits, too, which lie anywhere. */
+static void walked(const struct recording *r, size_t bytes)
+{
+    r->memory->walked += bytes;
+    if (r->memory->walked < WALK)
+        return;
+    r->memory->walked = 0;
+    rec_rest(r);
+}
+
 bool rec_next(struct rec_reader *rd, struct rec_entry *e)
 {
     if (rd->chunk == 0)
@@ -89,6 +100,7 @@ bool rec_next(struct rec_reader *rd, struct rec_entry *e)
     if (rd->at == c->used) {
         rd->chunk = c->next;
         rd->at = 0;
+        walked(rd->r, c->used);
         return rec_next(rd, e);
     }
     const uint8_t *from = bytes_of(c) + rd->at, *at = from;
@@ -120,8 +132,27 @@ size_t rec_bytes(const struct recording *r)
            r->nobjects * sizeof *r->objects + r->nwrites * sizeof *r->writes +
            r->narms * sizeof *r->arms + r->nitems * sizeof *r->items +
            r->ncases * sizeof *r->cases + r->nloops * sizeof *r->loops + r->nios * sizeof *r->ios +
-           r->nafters * sizeof *r->afters + r->nrunq_wait * sizeof *r->runq_wait +
-           r->nrunq_long * sizeof *r->runq_long + r->nbytes;
+           r->nafters * sizeof *r->afters + r->nbytes;
+}
+
+struct rec_wait *rec_add_wait(struct recording *r)
+{
+    size_t size = ((size_t)r->nwaits + 1) * sizeof *r->waits;
+    if (size > r->memory->waits.room) {
+        spill_grow(&r->memory->waits, size);
+        r->waits = r->memory->waits.at;
+        rec_rest(r);
+    }
+    return &r->waits[r->nwaits++];
+}
+
+void rec_rest(const struct recording *r)
+{
+    const struct rec_memory *m = r->memory;
+    if ((m->waits.file == 0 && m->tapes.file == 0) || !spill_is_much())
+        return;
+    spill_rest(&m->waits);
+    spill_rest(&m->tapes);
 }
 
 uint32_t rec_add_object(struct recording *r, uint8_t kind, int64_t param, int level,
@@ -147,6 +178,19 @@ const char *rec_site_text(const struct recording *r, uint32_t site)
     return to;
 }
 
+struct recording *recording_new(void)
+{
+    struct failure f = {0};
+    struct recording *r = x_alloc(sizeof *r);
+    r->pool = pool_new();
+    r->memory = x_alloc(sizeof *r->memory);
+    r->main_g = REC_NONE;
+    if (arena_init(&r->arena, RUNQ_MEMORY, 0, &f) != 0)
+        x_failed();
+    hist_init(&r->runq_wait, &r->arena, HIST_SAMPLES_DEFAULT);
+    return r;
+}
+
 struct recording *recording_load(struct failure *f, const char *path, const struct rec_opts *o)
 {
     struct trace *t = trace_open(f, path, NULL);
@@ -164,23 +208,24 @@ void recording_free(struct recording *r)
     if (r == NULL)
         return;
     free(r->gs);
-    free(r->waits);
     free(r->sites);
     free(r->objects);
     free(r->writes);
     free(r->arms);
     free(r->loops);
     free(r->afters);
+    free(r->kinds);
     free(r->ios);
     free(r->items);
     free(r->cases);
     free(r->regions);
-    free(r->runq_wait);
-    free(r->runq_long);
     free(r->switches.ns);
     free(r->wakes.ns);
     free(r->handoffs.ns);
-    free(r->bytes);
+    spill_free(&r->memory->waits);
+    spill_free(&r->memory->tapes);
+    free(r->memory);
+    arena_release(&r->arena);
     pool_free(r->pool);
     free(r);
 }
@@ -209,12 +254,6 @@ void rec_link_reads(const struct recording *r, uint32_t *at, uint32_t *next)
         next[i] = at[r->ios[i].g];
         at[r->ios[i].g] = i;
     }
-}
-
-int64_t rec_runq_wait(const struct recording *r, size_t i)
-{
-    size_t brief = r->nrunq_wait - r->nrunq_long;
-    return i < brief ? r->runq_wait[i] : r->runq_long[i - brief];
 }
 
 int rec_lock_change(enum rec_deed deed)

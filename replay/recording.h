@@ -14,11 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/base/arena.h"
 #include "sim/base/fail.h"
+#include "sim/base/hist.h"
 #include "sim/base/pool.h"
+#include "sim/base/spill.h"
 
 #define REC_NONE UINT32_MAX
-#define REC_LONG UINT32_MAX /* of a length in 32 bits: it is elsewhere */
 
 enum { REC_FORMAT = 2 }; /* of deep recordings: the latest (rec_deed.def) */
 
@@ -135,6 +137,7 @@ struct rec_g {
     uint32_t last_wait; /* the one it is in, REC_NONE */
     uint32_t done;      /* wait group of which it does Done when it ends; REC_NONE */
     uint32_t deeds;     /* deeds on its tape */
+    uint32_t kind;      /* number of its rec_kind, if there are any */
     uint32_t deals;     /* the channel of which it plays the items; REC_NONE */
     uint8_t at_start;   /* enum trace_state when the window began; 0: not yet born */
     bool system : 1;    /* the runtime's or the tracer's: no part of the program */
@@ -222,6 +225,13 @@ struct rec_after {
     int64_t stopped; /* INT64_MAX: never */
 };
 
+/* Goroutines that begin with one function (fixpoint.c). */
+struct rec_kind {
+    const char *name;
+    int64_t ran, target; /* in the recording; without the tracer, that the replay should run */
+    int demand;          /* permille of the running time on their tapes that is the program's own */
+};
+
 /* Sums over the window, to compare a replay with. */
 struct rec_sums {
     int64_t running, runnable, waiting, syscall; /* goroutines of the program, ns */
@@ -249,8 +259,8 @@ struct recording {
     int64_t trace_start_ns; /* the trace's own time of its begin */
     struct rec_g *gs;
     uint32_t ngs, gs_room;
-    struct rec_wait *waits;
-    uint32_t nwaits, waits_room;
+    struct rec_wait *waits; /* in memory->waits */
+    uint32_t nwaits;
     struct rec_site *sites;
     uint32_t nsites, sites_room;
     struct rec_object *objects;
@@ -267,24 +277,29 @@ struct recording {
     uint32_t nloops, loops_room;
     struct rec_io *ios;
     uint32_t nios, ios_room;
+    struct rec_kind *kinds;
+    uint32_t nkinds;
     struct rec_after *afters;
     uint32_t nafters, afters_room;
     const char **regions;
     uint32_t nregions, regions_room;
-    /* Every wait of the program's goroutines for a P, sorted: the truth that a replay's are
-     * compared with. Of the few that take seconds (REC_LONG) the length is in runq_long. */
-    uint32_t *runq_wait;
-    size_t nrunq_wait;
-    int64_t *runq_long;
-    size_t nrunq_long, runq_long_room;
+    /* Every wait of the program's goroutines for a P: the truth that a replay's are compared with.
+     */
+    struct hist runq_wait;
+    struct arena arena; /* of the histogram */
     /* Samples for the calibration, ns: from a goroutine's stop to the next one's start on the same
      * M; from a wake to the start on another M that was idle; of a P from one M to another. */
     struct rec_samples {
         int64_t *ns;
         uint32_t count, room;
     } switches, wakes, handoffs;
-    uint8_t *bytes; /* chunks of tapes; number k begins at byte 8 k */
-    size_t nbytes, bytes_room;
+    size_t nbytes; /* of tapes: chunks in memory->tapes, number k begins at byte 8 k */
+    /* The large tables, which may lie in files. */
+    struct rec_memory {
+        struct spill waits, tapes;
+        size_t walked; /* bytes of tapes since somebody looked how much there is in memory */
+    } * memory;
+    int64_t wake_call_ns, wake_latency_ns; /* of the machine (infer_calibrate.c); 0: not known */
     uint32_t main_g; /* the goroutine that goes on when the window begins; REC_NONE: none */
     uint64_t deep;   /* so many deeds of a deep recording */
     uint64_t format; /* ... of this format; 0: none */
@@ -298,10 +313,11 @@ struct recording {
 struct rec_opts {
     const char *window;     /* a region by name: only what happens in it; NULL: all */
     int64_t from_ns, to_ns; /* or a part, from the trace's begin; to_ns 0: to its end */
-    uint64_t memory_max;    /* 0: 8 GB */
 };
 
 struct trace;
+/* An empty one, to be filled by hand. */
+struct recording *recording_new(void);
 /* NULL: f says why. The trace is read to its end. */
 struct recording *recording_read(struct failure *f, struct trace *t, const struct rec_opts *o);
 struct recording *recording_load(struct failure *f, const char *path, const struct rec_opts *o);
@@ -319,7 +335,6 @@ struct rec_reader {
 void rec_rewind(struct rec_reader *rd, const struct recording *r, uint32_t g);
 /* False: at the end. */
 bool rec_next(struct rec_reader *rd, struct rec_entry *e);
-/* Appends; ends the process when memory_max is reached. */
 void rec_put(struct recording *r, uint32_t g, enum rec_what what, uint64_t a, uint64_t b);
 
 uint64_t rec_entries(const struct recording *r);
@@ -327,10 +342,19 @@ uint64_t rec_entries(const struct recording *r);
 size_t rec_bytes(const struct recording *r);
 
 /* ---- tables ---- */
+/* One more wait, at the end; the table may move. */
+struct rec_wait *rec_add_wait(struct recording *r);
+/* What has not been touched lately leaves memory, if there is much. */
+void rec_rest(const struct recording *r);
+/* For who goes through all waits: is there one with this number? */
+static inline bool rec_is_wait(const struct recording *r, uint32_t i)
+{
+    if (i % (1 << 17) == 0)
+        rec_rest(r);
+    return i < r->nwaits;
+}
 uint32_t rec_add_object(struct recording *r, uint8_t kind, int64_t param, int level,
                         const char *name);
-/* The i-th shortest wait for a P. */
-int64_t rec_runq_wait(const struct recording *r, size_t i);
 /* "main.worker pool.go:55"; in one of four static buffers. */
 const char *rec_site_text(const struct recording *r, uint32_t site);
 /* Of the category of a log event: "gmpsim" and, from the second on, the number of its format; 0: it

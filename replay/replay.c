@@ -23,13 +23,23 @@ static uint32_t ps(int64_t ns)
     return p < COST_MAX_PS ? (uint32_t)p : COST_MAX_PS;
 }
 
+static void machine_as_recorded(struct replay *rp)
+{
+    if (rp->rec->wake_latency_ns == 0)
+        return;
+    rp->costs.kind[COST_futex_wake] = ps(rp->rec->wake_call_ns);
+    rp->costs.kind[COST_wake_latency] = ps(rp->rec->wake_latency_ns);
+}
+
 /* What waking a thread costs on the recording's machine decides more of a replay than anything
  * else. */
 static void machine_of(struct replay *rp)
 {
     const struct sidecar *s = &rp->side;
-    if (s->futex_wake_ns <= 0)
+    if (s->futex_wake_ns <= 0) {
+        machine_as_recorded(rp);
         return;
+    }
     rp->costs.kind[COST_futex_wake] = ps(s->futex_wake_ns);
     rp->costs.kind[COST_wake_latency] = ps(s->wake_latency_ns);
     rp->costs.kind[COST_wake_latency_deep] = ps(s->wake_deep_ns);
@@ -77,8 +87,7 @@ bool replay_open(struct failure *f, const char *path, const struct replay_opts *
     struct rec_opts ro = {.window = o->window};
     *out = (struct replay){.infer = {.off = o->off}, .costs = costs_builtin};
     out->tape = (struct tape_opts){.event_ns = o->event_ns >= 0 ? o->event_ns : EVENT_NS,
-                                   .wake_ns = o->wake_ns >= 0 ? o->wake_ns : WAKE_NS,
-                                   .demand_permille = 1000};
+                                   .wake_ns = o->wake_ns >= 0 ? o->wake_ns : WAKE_NS};
     out->rec = recording_load(f, path, &ro);
     if (out->rec == NULL)
         return false;
@@ -88,11 +97,11 @@ bool replay_open(struct failure *f, const char *path, const struct replay_opts *
         replay_close(out);
         return false;
     }
-    machine_of(out);
-    if (o->wake_ns < 0 && out->side.futex_wake_ns > 0)
-        out->tape.wake_ns = out->side.futex_wake_ns; /* the model adds the same */
     out->tape.alloc_ns = (out->costs.work[W_alloc] + out->costs.work[W_mcache_refill]) / 1000;
     infer_all(out->rec, &out->infer);
+    machine_of(out);
+    if (o->wake_ns < 0 && (out->side.futex_wake_ns > 0 || out->rec->wake_latency_ns > 0))
+        out->tape.wake_ns = out->costs.kind[COST_futex_wake] / 1000; /* the model adds the same */
     replay_make(out);
     if (!program_check(&out->scenario->program, text, sizeof text)) {
         fail(f, E_INTERNAL, "%s: the program made of it is not safe: %s", path, text);
@@ -100,6 +109,7 @@ bool replay_open(struct failure *f, const char *path, const struct replay_opts *
         return false;
     }
     replay_settle(f, out);
+    replay_fixpoint(out);
     if (f->code != E_OK)
         replay_close(out);
     return f->code == E_OK;

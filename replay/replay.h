@@ -12,6 +12,9 @@
 #include "scenarios/scenario.h"
 #include "sim/virt/costs.h"
 
+/* Recordings with more bytes of tapes are not run but for the answer. */
+enum { REPLAY_TWICE_MAX = 64 << 20 };
+
 struct replay_opts {
     const char *window;        /* a region, NULL: all of the trace */
     uint64_t off;              /* passes that are switched off, a bit each */
@@ -38,6 +41,8 @@ void replay_close(struct replay *rp);
 void replay_make(struct replay *rp);
 /* settle.c: what cannot be at the recorded settings is replayed as it was recorded. */
 void replay_settle(struct failure *f, struct replay *rp);
+/* fixpoint.c: until goroutines run as long as in the recording. */
+void replay_fixpoint(struct replay *rp);
 /* The scenario outlives the rest, and is the caller's. */
 struct scenario *replay_take_scenario(struct replay *rp);
 

@@ -451,7 +451,7 @@ static void release(struct simtrace *s)
 }
 
 struct simtrace *simtrace_open(struct failure *f, const char *path, const struct program *program,
-                               const char *file, int32_t procs, int version)
+                               const char *file, int32_t procs, uint64_t generation_bytes)
 {
     struct simtrace *s = x_alloc(sizeof *s);
     memset(s, 0, sizeof *s);
@@ -468,7 +468,8 @@ struct simtrace *simtrace_open(struct failure *f, const char *path, const struct
     s->context_stack = stack_of(s, "context.WithDeadline", 20, s->file, 1);
     for (int i = 0; i < MS; i++)
         s->ms[i].p = -1;
-    s->w = gotrace_open(f, path, &s->names, &s->stacks, &(struct gotrace_opts){.version = version});
+    s->w = gotrace_open(f, path, &s->names, &s->stacks,
+                        &(struct gotrace_opts){.generation_bytes = generation_bytes, .told = true});
     if (s->w == NULL) {
         release(s);
         return NULL;

@@ -12,10 +12,9 @@
 
 struct simtrace;
 
-/* file: the scenario's name, for stacks. version: of the header, 22 to 26; 0: 22. NULL: f says
- * why. */
+/* file: the scenario's name, for stacks. generation_bytes: of gotrace_opts. NULL: f says why. */
 struct simtrace *simtrace_open(struct failure *f, const char *path, const struct program *program,
-                               const char *file, int32_t procs, int version);
+                               const char *file, int32_t procs, uint64_t generation_bytes);
 void simtrace_sink(void *s, const struct event_rec *recs, size_t count);
 /* end_ps: the run's end. */
 bool simtrace_close(struct simtrace *s, struct failure *f, uint64_t end_ps);

@@ -18,7 +18,8 @@
 #include "replay/tape_int.h"
 #include "sim/base/alloc.h"
 
-enum { NAMES_MAX = 60000, START_PERCENT = 40, DEED_PERCENT = 64, CASE_PERCENT = 8 };
+enum { NAMES_MAX = 60000, START_PERCENT = TAPE_START_PERCENT, DEED_PERCENT = 64, CASE_PERCENT = 8 };
+enum { STREAM_FIRST = 1 << 16 };
 
 /* ---- bytes ---- */
 
@@ -26,11 +27,11 @@ void tape_emit(struct tp *t, enum op op, int a, int b, int c, int32_t d, int64_t
 {
     struct insn in = {(uint8_t)op, (uint8_t)a, (uint8_t)b, (uint8_t)c, d, imm};
     struct stream *to = t->to;
-    if (to->used + TAPE_ENTRY_MAX > to->room) {
-        to->room = to->room * 2 + (1 << 16);
-        to->bytes = x_grow(to->bytes, to->room);
+    if (to->used + TAPE_ENTRY_MAX > to->bytes.room) {
+        spill_grow(&to->bytes, to->used + TAPE_ENTRY_MAX + STREAM_FIRST);
+        spill_rest(&to->bytes);
     }
-    to->used += tape_put(to->bytes + to->used, &in);
+    to->used += tape_put((uint8_t *)to->bytes.at + to->used, &in);
 }
 
 void tape_emit_obj(struct tp *t, enum op op, uint32_t object)
@@ -91,7 +92,7 @@ void tape_burn(struct tp *t)
     if (t->spent > t->o->wake_ns + t->o->event_ns)
         t->spent = t->o->wake_ns + t->o->event_ns;
     if (ns > 0)
-        ns = ns / 1000 * t->o->demand_permille + ns % 1000 * t->o->demand_permille / 1000;
+        ns = ns / 1000 * t->demand + ns % 1000 * t->demand / 1000;
     if (ns > 0)
         tape_emit(t, OP_CPU, CPU_normal, NOREG, 0, -1, ns);
 }
@@ -298,6 +299,8 @@ int tape_event_percent(const struct recording *r, const struct rec_entry *e)
                                : cost_of[e->what].before;
 }
 
+int tape_event_after(const struct rec_entry *e) { return cost_of[e->what].after; }
+
 static void event(struct tp *t, int percent) { t->spent += t->o->event_ns * percent / 100; }
 
 static void entry(struct tp *t, uint32_t g, const struct rec_entry *e)
@@ -348,7 +351,7 @@ static void entry(struct tp *t, uint32_t g, const struct rec_entry *e)
     case REC_END:
     case REC_WHATS: break;
     }
-    event(t, cost_of[e->what].after);
+    event(t, tape_event_after(e));
 }
 
 /* ---- whole tapes ---- */
@@ -407,6 +410,7 @@ static void recorded(struct tp *t, uint32_t g)
     struct rec_reader rd;
     struct rec_entry e;
     rec_rewind(&rd, t->r, g);
+    t->demand = t->r->nkinds > 0 ? t->r->kinds[t->r->gs[g].kind].demand : 1000;
     loop_of(t, g);
     for (t->at = 0; rec_next(&rd, &e); t->at++) {
         if (t->loop != NULL)
@@ -530,7 +534,7 @@ static void root_tape(struct tp *t)
 /* ---- tables ---- */
 
 /* Who went on when the window opened: of several, the main goroutine or the first. */
-static uint32_t find_root(const struct recording *r)
+uint32_t tape_root(const struct recording *r)
 {
     uint32_t best = REC_NONE;
     if (r->main_g != REC_NONE && !r->gs[r->main_g].system)
@@ -657,26 +661,35 @@ static void make_objects(struct tp *t, struct program *p, struct pool *pool)
     p->arrivals = arrivals;
 }
 
+static void append(struct stream *to, const struct stream *from)
+{
+    spill_grow(&to->bytes, to->used + from->used);
+    if (from->used > 0)
+        memcpy((uint8_t *)to->bytes.at + to->used, from->bytes.at, from->used);
+    to->used += from->used;
+}
+
+static void release_bytes(void *bytes) { spill_free(bytes); }
+
 /* Goroutines' tapes, then those of items, then those of rounds. */
 static void make_tapes(struct tp *t, struct program *p, struct pool *pool)
 {
     size_t n = (size_t)t->ntapes + t->nitems + t->nloops;
-    uint64_t loops = t->own.used + t->items.used;
-    uint8_t *tape = x_grow(t->own.bytes, loops + t->loops.used);
+    uint64_t items = t->own.used, loops = items + t->items.used;
     uint64_t *tapes = pool_alloc(pool, (n + 1) * sizeof *tapes);
-    t->own.bytes = NULL;
-    pool_own(pool, tape);
-    if (t->items.used > 0)
-        memcpy(tape + t->own.used, t->items.bytes, t->items.used);
+    struct spill *tape = pool_alloc(pool, sizeof *tape);
+    append(&t->own, &t->items);
+    append(&t->own, &t->loops);
+    *tape = t->own.bytes;
+    t->own.bytes = (struct spill){0};
+    pool_at_end(pool, release_bytes, tape);
     memcpy(tapes, t->starts, t->ntapes * sizeof *tapes);
     for (uint32_t i = 0; i < t->nitems; i++)
-        tapes[t->ntapes + i] = t->own.used + t->item_starts[i];
-    if (t->loops.used > 0)
-        memcpy(tape + loops, t->loops.bytes, t->loops.used);
+        tapes[t->ntapes + i] = items + t->item_starts[i];
     for (uint32_t i = 0; i < t->nloops; i++)
         tapes[t->ntapes + t->nitems + i] = loops + t->loop_starts[i];
-    tapes[n] = loops + t->loops.used;
-    p->tape = tape;
+    tapes[n] = t->own.used;
+    p->tape = tape->at;
     p->tapes = tapes;
     p->ntapes = n;
 }
@@ -697,7 +710,7 @@ static void make_selects(const struct tp *t, struct program *p, struct pool *poo
 
 static void release(struct tp *t)
 {
-    free(t->loops.bytes);
+    spill_free(&t->loops.bytes);
     free(t->loop_starts);
     tape_items_release(t);
     free(t->starts);
@@ -715,7 +728,7 @@ static void release(struct tp *t)
 const struct program *tape_program(const struct recording *r, const struct tape_opts *o,
                                    struct pool *pool)
 {
-    struct tp t = {.r = r, .o = o, .root = find_root(r)};
+    struct tp t = {.r = r, .o = o, .root = tape_root(r)};
     struct program *p = pool_alloc(pool, sizeof *p);
     t.all = r->nobjects;
     t.there = r->nobjects + 1;

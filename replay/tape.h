@@ -13,12 +13,16 @@ struct tape_opts {
     bool no_deep;     /* deeds are left out, all of them */
     bool free;        /* nobody waits for the wake that was recorded: whatever the order */
     int64_t alloc_ns; /* what the model takes for an allocation, which is in the running time */
-    /* Of what is left, this part is demand; the rest the model spends on its own. */
-    int64_t demand_permille;
 };
+
+enum { TAPE_START_PERCENT = 40 }; /* of event_ns: what a goroutine's start took */
 
 /* What the tracer took before an entry, in percent of tape_opts.event_ns. */
 int tape_event_percent(const struct recording *r, const struct rec_entry *e);
+/* ... and after it. */
+int tape_event_after(const struct rec_entry *e);
+/* The goroutine that the replay's main goroutine plays; REC_NONE: none. */
+uint32_t tape_root(const struct recording *r);
 
 /* Functions of the program are named as the goroutines' are; span 0 is the recording from its begin
  * until the last goroutine has done all that was recorded of it. The program's memory is the

@@ -9,6 +9,7 @@
 #include "replay/reason.h"
 #include "replay/tape.h"
 #include "sim/base/map.h"
+#include "sim/base/spill.h"
 
 /* enum trace_state, as rec_g.at_start has it */
 enum { STATE_RUNNABLE = 2, STATE_RUNNING = 3, STATE_WAITING = 4 };
@@ -19,8 +20,8 @@ enum { TAPE_CASES = 64, TAPE_VALUE = TAPE_FREE + 1 };
 enum { NUMBER_EMPTY, NUMBER_ROOT, NUMBER_OTHERS };
 
 struct stream {
-    uint8_t *bytes;
-    size_t used, room;
+    struct spill bytes;
+    size_t used;
 };
 
 struct tape_case {
@@ -71,6 +72,7 @@ struct tp {
     struct tape_case cases[TAPE_CASES];
     int ncases;
     int64_t cpu, spent; /* of the stretch in progress: it ran; of which it did not work */
+    int64_t demand;     /* of the goroutine: permille of what is left is the program's */
 };
 
 void tape_emit(struct tp *t, enum op op, int a, int b, int c, int32_t d, int64_t imm);

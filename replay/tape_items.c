@@ -44,7 +44,7 @@ void tape_items_release(struct tp *t)
     free(t->item_next);
     free(t->item_tape);
     free(t->item_starts);
-    free(t->items.bytes);
+    spill_free(&t->items.bytes);
     free(t->selects);
     free(t->select_cases);
     map_release(&t->select_of);

@@ -42,7 +42,7 @@ static __attribute__((format(printf, 2, 3))) void note(struct trust *t, const ch
 static void count_waits(const struct recording *r, bool no_deep, struct trust *t)
 {
     uint64_t all = 0, outside = 0, order = 0, net = 0, locked = 0;
-    for (uint32_t i = 0; i < r->nwaits; i++) {
+    for (uint32_t i = 0; rec_is_wait(r, i); i++) {
         const struct rec_wait *w = &r->waits[i];
         if (r->gs[w->g].system || w->woken == INT64_MAX || w->from < 0)
             continue;
@@ -137,7 +137,7 @@ static void count_deeds(const struct recording *r, struct trust *t)
     t->kernel = share(ns[REC_SYS], ns[REC_SYS] + ns[REC_CPU]);
     for (uint32_t i = 0; i < r->nafters; i++)
         in_vain += r->afters[i].child == REC_NONE;
-    for (uint32_t i = 0; i < r->nwaits; i++)
+    for (uint32_t i = 0; rec_is_wait(r, i); i++)
         waits += !r->gs[r->waits[i].g].system;
     uint64_t tries = of[DEED_trysend] + of[DEED_tryrecv] + of[DEED_trylock] + of[DEED_trywlock] +
                      of[DEED_tryrlock];

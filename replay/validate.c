@@ -8,22 +8,12 @@
 
 enum { PPM = 1000000 };
 
-/* Nearest rank; the values are sorted. */
-static int64_t percentile(const struct recording *r, uint64_t ppm)
-{
-    size_t n = r->nrunq_wait;
-    if (n == 0)
-        return 0;
-    size_t rank = (size_t)((n * ppm + PPM - 1) / PPM);
-    return rec_runq_wait(r, rank > 0 ? rank - 1 : 0);
-}
-
 static int permille(int64_t of, int64_t all)
 {
     return (int)(of > INT64_MAX / 1000 ? of / (all / 1000) : of * 1000 / all);
 }
 
-static void recorded(const struct recording *r, struct agreement *a)
+static void recorded(struct recording *r, struct agreement *a)
 {
     a->makespan[0] = r->length;
     for (uint32_t g = 0; g < r->ngs; g++)
@@ -31,12 +21,11 @@ static void recorded(const struct recording *r, struct agreement *a)
             a->cpu[0] += r->gs[g].cpu;
     if (r->gc.replayed)
         a->cpu[0] += r->gc.assist_ns;
-    a->wait_p50[0] = percentile(r, PPM / 2);
-    a->wait_p90[0] = percentile(r, PPM / 10 * 9);
-    a->wait_p99[0] = percentile(r, PPM / 100 * 99);
-    for (size_t i = 0; i < r->nrunq_wait; i++)
-        a->wait_sum[0] += rec_runq_wait(r, i);
-    a->starts[0] = r->nrunq_wait;
+    a->wait_p50[0] = hist_percentile(&r->runq_wait, PPM / 2);
+    a->wait_p90[0] = hist_percentile(&r->runq_wait, PPM / 10 * 9);
+    a->wait_p99[0] = hist_percentile(&r->runq_wait, PPM / 100 * 99);
+    a->wait_sum[0] = (int64_t)r->runq_wait.sum;
+    a->starts[0] = r->runq_wait.count;
     if (r->procs > 0 && r->length > 0)
         a->utilisation[0] = permille(a->cpu[0], r->length * r->procs);
 }

@@ -8,7 +8,8 @@
 
 struct block {
     struct block *next;
-    void *owned; /* pool_own; else NULL */
+    void (*release)(void *arg); /* pool_at_end; else NULL */
+    void *arg;
     max_align_t data[];
 };
 
@@ -34,10 +35,11 @@ void *pool_grow(struct pool *p, void *old, size_t old_size, size_t size)
     return fresh;
 }
 
-void pool_own(struct pool *p, void *owned)
+void pool_at_end(struct pool *p, void (*release)(void *arg), void *arg)
 {
     pool_alloc(p, 0);
-    p->blocks->owned = owned;
+    p->blocks->release = release;
+    p->blocks->arg = arg;
 }
 
 char *pool_text(struct pool *p, const char *s)
@@ -51,7 +53,8 @@ void pool_free(struct pool *p)
     while (p->blocks != NULL) {
         struct block *b = p->blocks;
         p->blocks = b->next;
-        free(b->owned);
+        if (b->release != NULL)
+            b->release(b->arg);
         free(b);
     }
     free(p);

@@ -11,7 +11,8 @@ struct pool;
 struct pool *pool_new(void);
 void *pool_alloc(struct pool *p, size_t size); /* zeroed */
 void *pool_grow(struct pool *p, void *old, size_t old_size, size_t size);
-void pool_own(struct pool *p, void *owned); /* of x_alloc: given back with the rest */
+/* release(arg) is called when the rest is given back. */
+void pool_at_end(struct pool *p, void (*release)(void *arg), void *arg);
 char *pool_text(struct pool *p, const char *s);
 void pool_free(struct pool *p);
 

@@ -36,7 +36,7 @@ static void as_program(const struct recording *r)
 {
     char text[200];
     struct pool *pool = pool_new();
-    struct tape_opts o = {.event_ns = 80, .wake_ns = 4000, .demand_permille = 1000};
+    struct tape_opts o = {.event_ns = 80, .wake_ns = 4000};
     if (!program_check(tape_program(r, &o, pool), text, sizeof text)) {
         fprintf(stderr, "%s\n", text);
         abort();

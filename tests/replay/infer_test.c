@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Goal: each pass concludes what is so, and nothing where it is not so. Method: recordings made by
  * hand, one that has what the pass looks for and one with the opposite. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness.h"
@@ -643,6 +644,55 @@ TEST_CASE(Infer, AWriteBeforeTheReaderWaitedIsNotWhatWokeIt)
     CHECK_EQ(found.of, 1);
     CHECK_EQ(found.count, 0);
     CHECK_EQ(R->waits[x].how, HOW_TOKEN);
+}
+
+/* ---- what waking a thread costs ---- */
+
+/* g wakes h; every other time an idle P is started for it, and then what follows takes `call` more
+ * and h runs on another thread after 12 us. */
+static void wakes_threads(int n, int64_t call)
+{
+    rec_new();
+    uint32_t recv = rec_site(LEAF_CHANRECV, "main.h"), send = rec_site(LEAF_CHANSEND, "main.g"),
+             g = rec_goroutine(REC_NONE, "main.g", -1, INT64_MAX),
+             h = rec_goroutine(REC_NONE, "main.h", -1, INT64_MAX);
+    for (int i = 0; i < n; i++) {
+        uint32_t w = rec_wait(h, g, recv, REASON_ChanReceive, i * MS, i * MS + 10 * US);
+        R->waits[w].by_site = send;
+        R->waits[w].woke_p = i % 2 == 0;
+        rec_cpu(g, 3 * US + i % 7 + (i % 2 == 0 ? call : 0));
+        if (i % 2 == 0) {
+            X_ROOM(R->wakes.ns, R->wakes.count, R->wakes.room, 64);
+            R->wakes.ns[R->wakes.count++] = 12 * US + i % 5;
+        }
+    }
+    pass(infer_calibrate);
+}
+
+TEST_CASE(Infer, WhatWakesOfThreadsTookIsWhatTheyCost)
+{
+    wakes_threads(200, 4 * US);
+    CHECK_EQ(found.count, 100);
+    CHECK_LE(3990, R->wake_call_ns);
+    CHECK_LE(R->wake_call_ns, 4010);
+    CHECK_LE(7000, R->wake_call_ns + R->wake_latency_ns);
+    CHECK_LE(R->wake_call_ns + R->wake_latency_ns, 12 * US);
+}
+
+TEST_CASE(Infer, AFewWakesOfThreadsSayNothing)
+{
+    wakes_threads(20, 4 * US);
+    CHECK_EQ(found.of, 10);
+    CHECK_EQ(found.count, 0);
+    CHECK_EQ(R->wake_latency_ns, 0);
+}
+
+/* Stretches that are as long without: what the call took of the wake is not known. */
+TEST_CASE(Infer, ACallThatDoesNotShowIsHalfOfTheWake)
+{
+    wakes_threads(200, 0);
+    CHECK_EQ(found.count, 100);
+    CHECK_LE(llabs((long long)(R->wake_call_ns - R->wake_latency_ns)), 1);
 }
 
 /* ---- locked threads ---- */

@@ -11,12 +11,9 @@ struct recording *R;
 void rec_new(void)
 {
     recording_free(R);
-    R = x_alloc(sizeof *R);
-    memset(R, 0, sizeof *R);
-    R->pool = pool_new();
+    R = recording_new();
     R->version = 26;
     R->procs = 2;
-    R->main_g = REC_NONE;
     R->length = INT64_C(1000000000);
     (void)rec_site(LEAF_OTHER, "");
 }
@@ -55,23 +52,23 @@ uint32_t rec_goroutine(uint32_t creator, const char *name, int64_t born, int64_t
 uint32_t rec_wait(uint32_t g, uint32_t waker, uint32_t site, uint8_t reason, int64_t from,
                   int64_t woken)
 {
-    X_ROOM(R->waits, R->nwaits, R->waits_room, 64);
-    R->waits[R->nwaits] = (struct rec_wait){.g = g,
-                                            .waker = waker,
-                                            .site = site,
-                                            .by_site = REC_NONE,
-                                            .from = from,
-                                            .woken = woken,
-                                            .on = woken,
-                                            .due_low = from,
-                                            .object = REC_NONE,
-                                            .reason = reason,
-                                            .level = 1,
-                                            .by_sched = waker == REC_NONE};
-    rec_put(R, g, REC_WAIT, R->nwaits, 0);
+    uint32_t number = R->nwaits;
+    *rec_add_wait(R) = (struct rec_wait){.g = g,
+                                         .waker = waker,
+                                         .site = site,
+                                         .by_site = REC_NONE,
+                                         .from = from,
+                                         .woken = woken,
+                                         .on = woken,
+                                         .due_low = from,
+                                         .object = REC_NONE,
+                                         .reason = reason,
+                                         .level = 1,
+                                         .by_sched = waker == REC_NONE};
+    rec_put(R, g, REC_WAIT, number, 0);
     if (waker != REC_NONE)
-        rec_put(R, waker, REC_POST, R->nwaits, 0);
-    return R->nwaits++;
+        rec_put(R, waker, REC_POST, number, 0);
+    return number;
 }
 
 void rec_write(uint32_t g, uint32_t site, int64_t from, int64_t until)
