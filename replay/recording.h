@@ -20,7 +20,7 @@
 #define REC_NONE UINT32_MAX
 #define REC_LONG UINT32_MAX /* of a length in 32 bits: it is elsewhere */
 
-enum { REC_FORMAT = 2 }; /* of deep recordings: the latest (rec_deed.def) */
+enum { REC_FORMAT = 3 }; /* of deep recordings: the latest (rec_deed.def) */
 
 /* Entries of a goroutine's tape: what, and up to two numbers. */
 enum rec_what {
