@@ -324,6 +324,11 @@ static void release(struct imp *t)
     map_release(&t->cpu_classes);
     map_release(&t->timer_sites);
     map_release(&t->asked_told);
+    map_release(&t->learned);
+    map_release(&t->gate_of);
+    map_release(&t->gates_at);
+    free(t->given);
+    free(t->gates);
     pool_free(t->pool);
 }
 

@@ -429,6 +429,7 @@ static void add_deed(struct imp *t, uint64_t a, uint64_t b)
     imp_item(t);
     if (is_recorders(t))
         return;
+    imp_gates(t);
     cond_is_over(t);
     if (!is_part(deed))
         t->last = t->to->count;

@@ -49,6 +49,18 @@ struct imp_case {
     bool sends;
 };
 
+/* The goroutine gives the object back there. */
+struct imp_at {
+    uint32_t g, deed, object;
+    int64_t time;
+};
+
+/* At a deed: the way is opened, or waited for; `next` is one more there + 1. */
+struct imp_gate {
+    uint32_t gate, next;
+    bool opens;
+};
+
 /* A statement with others in it: a head, sequences between two texts each, a tail. */
 struct imp_part {
     const char *open, *close;
@@ -85,7 +97,11 @@ struct imp {
     struct map asked_told;     /* (channel, goroutine) */
     uint32_t untold[IMP_HELD]; /* channels that it has made, and nobody else knows */
     int nuntold;
-    bool early; /* somebody may use a channel before he can know it */
+    struct imp_at *given;
+    struct imp_gate *gates;
+    uint32_t ngiven, given_room, ngates, gates_room, told_ways;
+    struct map learned, gate_of, gates_at; /* (channel, goroutine), (channel, object), (g, deed) */
+    bool early;                            /* somebody may use a channel before he can know it */
     uint32_t *item_at, *item_next, *write_at, *write_next, *read_at, *read_next;
     uint32_t root;
     bool gives_up, leaves; /* the channels of these names are needed */
@@ -132,10 +148,15 @@ void imp_there(struct imp *t);
 void imp_know(struct imp *t);
 /* The deed is a send, receive or close of this goroutine: sets t->item. */
 void imp_item(struct imp *t);
-/* import_made.c, when the recording is read: the channel is made, is used; and when it is written:
- * it is made, the goroutine gives something back, uses the channel. */
+/* import_made.c, when the recording is read: the channel is made, is used; something is given back
+ * then; the goroutine uses the channel, and what it took last before is `through`, at that deed and
+ * time. When it is written: what keeps its place before this deed; the channel is made, the
+ * goroutine gives something back, uses the channel. */
 void imp_made(struct imp *t, uint32_t object, uint32_t site);
 void imp_uses(struct imp *t, uint32_t object);
+void imp_gives(struct imp *t, uint32_t object, int64_t time);
+void imp_learns(struct imp *t, uint32_t object, uint32_t through, uint32_t deed, int64_t time);
+void imp_gates(struct imp *t);
 void imp_is_made(struct imp *t, uint32_t object);
 void imp_tells(struct imp *t);
 void imp_was_told(struct imp *t, uint32_t object);

@@ -31,7 +31,10 @@ struct walk {
     int nheld;
     struct imp_case cases[IMP_CASES];
     int ncases;
-    uint32_t current[4]; /* items that it has, REC_NONE */
+    uint32_t current[4];        /* items that it has, REC_NONE */
+    uint32_t taken, taken_deed; /* what it took last: a lock, an item */
+    int64_t time, taken_time;   /* now, if nobody took its P away since it last waited; then */
+    bool taking;                /* its wait for that may follow */
     /* the deed at hand: */
     enum rec_deed deed; /* a select is the deed that it took */
     uint32_t object;
@@ -88,10 +91,22 @@ static bool understand(struct walk *w, uint64_t a, uint64_t b)
     return w->object != REC_NONE;
 }
 
+static void passes(struct walk *w, const struct rec_entry *e)
+{
+    if (e->what == REC_CPU || e->what == REC_SYS)
+        w->time += (int64_t)e->a;
+    if (e->what == REC_WAIT && w->t->r->waits[e->a].on != INT64_MAX)
+        w->time = w->t->r->waits[e->a].on;
+    if (e->what == REC_WAIT && w->taking)
+        w->taken_time = w->time;
+    w->taking = w->taking && e->what != REC_DEED;
+}
+
 static void walk_all(struct imp *t, void look(struct walk *w))
 {
     for (uint32_t g = 0; g < t->r->ngs; g++) {
-        struct walk w = {.t = t, .g = g, .site = REC_NONE};
+        struct walk w = {
+            .t = t, .g = g, .site = REC_NONE, .taken = REC_NONE, .time = t->r->gs[g].born};
         struct rec_reader rd;
         struct rec_entry e;
         memset(w.current, 0xff, sizeof w.current);
@@ -102,6 +117,7 @@ static void walk_all(struct imp *t, void look(struct walk *w))
                 t->started[e.a] = t->deed;
             if (e.what == REC_SITE)
                 w.site = (uint32_t)e.a;
+            passes(&w, &e);
             if (e.what != REC_DEED)
                 continue;
             imp_item(t);
@@ -130,6 +146,26 @@ static void look_at_uses(struct walk *w)
 {
     if (is_send(w->deed) || is_recv(w->deed) || w->deed == DEED_close)
         imp_uses(w->t, w->object);
+}
+
+static void look_at_gifts(struct walk *w)
+{
+    if (rec_lock_change(w->deed) < 0 || is_send(w->deed) || w->deed == DEED_close ||
+        (w->deed == DEED_wgadd && w->number < 0))
+        imp_gives(w->t, w->object, w->time);
+}
+
+static void look_at_news(struct walk *w)
+{
+    bool uses = is_send(w->deed) || is_recv(w->deed) || w->deed == DEED_close;
+    if (uses)
+        imp_learns(w->t, w->object, w->taken, w->taken_deed, w->taken_time);
+    if (rec_lock_change(w->deed) > 0 || is_recv(w->deed) || w->deed == DEED_wgwait) {
+        w->taken = w->object;
+        w->taken_deed = w->t->deed;
+        w->taken_time = w->time;
+        w->taking = true;
+    }
 }
 
 static void look_at_timers(struct walk *w)
@@ -307,9 +343,11 @@ void imp_item(struct imp *t)
 
 void imp_know(struct imp *t)
 {
-    static void (*const looks[])(struct walk *) = {look_at_makes,  look_at_uses,    look_at_roles,
-                                                   look_at_timers, look_at_answers, look_at_conds,
-                                                   look_at_waits,  look_at_closes,  look_at_sends};
+    static void (*const looks[])(struct walk *) = {look_at_makes,   look_at_uses,  look_at_gifts,
+                                                   look_at_news,    look_at_roles, look_at_timers,
+                                                   look_at_answers, look_at_conds, look_at_waits,
+                                                   look_at_closes,  look_at_sends};
+    t->ngiven = 0;
     for (uint32_t i = 0; i < t->r->nobjects; i++)
         t->objects[i].sender = t->objects[i].receiver = t->objects[i].maker =
             t->objects[i].made_by = REC_NONE;

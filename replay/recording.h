@@ -22,7 +22,7 @@
 
 #define REC_NONE UINT32_MAX
 
-enum { REC_FORMAT = 2 }; /* of deep recordings: the latest (rec_deed.def) */
+enum { REC_FORMAT = 3 }; /* of deep recordings: the latest (rec_deed.def) */
 
 /* Entries of a goroutine's tape: what, and up to two numbers. */
 enum rec_what {

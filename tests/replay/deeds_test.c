@@ -101,6 +101,7 @@ TEST_CASE(Deeds, AFormatIsItsCategorys)
 {
     CHECK_EQ(rec_format_of("gmpsim"), 1);
     CHECK_EQ(rec_format_of("gmpsim2"), 2);
+    CHECK_EQ(rec_format_of("gmpsim3"), 3);
     CHECK_EQ(rec_format_of("gmpsim17"), 17);
     CHECK_EQ(rec_format_of("gmpsims"), 0);
     CHECK_EQ(rec_format_of("gmpsim2x"), 0);
