@@ -157,6 +157,9 @@ static enum opres op_ctxdone(struct g *gp, const struct insn *in)
         regs(gp)[in->a] = a_load(&c->done_handle);
         return OP_DONE;
     }
+    enum opres r;
+    if (assists_first(gp, in, &r))
+        return r;
     struct hchan *ch;
     int64_t handle = chan_object(0, &ch);
     lock(&rt->objs->ctxlock);

@@ -318,7 +318,9 @@ static void count_marked(void)
     int64_t live = a_load(&c->heapLive);
     c->runway = live - c->allocatedInMark;
     c->heapMarked = a_load(&c->reachable);
-    a_store(&c->sweepLeft, live / SPAN_BYTES);
+    /* What packages made comes to the lists of spans when the first cycle empties caches. */
+    int64_t others = a_peek(&c->cycles) > 1 ? prof->gc_spans : 0;
+    a_store(&c->sweepLeft, live / SPAN_BYTES + others);
     a_store(&c->heapLive, c->heapMarked);
     gc_commit();
 }

@@ -122,6 +122,7 @@ static void gc_flushAssistCredit(struct g *gp); /* gdestroy */
 
 /* ---- for programs (interp.c) ---- */
 static enum opres gc_alloc(struct g *gp, int64_t bytes, bool live); /* mallocgc */
+static bool assists_first(struct g *gp, const struct insn *in, enum opres *r);
 static void gc_free(int64_t bytes); /* live memory becomes garbage */
 static enum opres runtime_GC(struct g *gp);
 static enum opres runtime_leakProfile(struct g *gp); /* leak.c */

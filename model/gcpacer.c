@@ -91,6 +91,28 @@ static uint32_t scan_rate(int64_t reachable, int64_t fresh)
     return (uint32_t)(prof->gc_mark_ns_per_kb + touch);
 }
 
+/* No goroutine either: variables, the next root after `before`. Few programs say that they have
+ * any, so these are made when they are needed. */
+static struct g *variables_root(struct g *before, int64_t kb)
+{
+    if (before->opobj == NULL)
+        before->opobj = host_alloc(sizeof *before, _Alignof(struct g));
+    struct g *root = before->opobj;
+    root->variables = true;
+    root->opval = kb * 1024;
+    before->alllink = root;
+    return root;
+}
+
+/* The roots in their order: what is fixed, data, bss, stacks. */
+static void roots_chain(struct g *fixed)
+{
+    struct g *last = fixed;
+    if (prof->gc_data_kb + prof->gc_bss_kb > 0)
+        last = variables_root(variables_root(fixed, prof->gc_data_kb), prof->gc_bss_kb);
+    last->alllink = rt->allgs;
+}
+
 /* startCycle and gcPrepareMarkRoots. The world is stopped. */
 static void gc_startCycle(enum gcTrigger trigger)
 {
@@ -107,7 +129,7 @@ static void gc_startCycle(enum gcTrigger trigger)
     c->scanNsPerKb = scan_rate(reachable, reachable - c->heapMarked);
     a_store(&c->remaining, prof->gc_fanout > 0 ? roots : reachable + roots);
     a_store(&c->hidden, prof->gc_fanout > 0 ? reachable : 0);
-    c->fixedRoot.alllink = rt->allgs;
+    roots_chain(&c->fixedRoot);
     a_store(&c->rootNext, &c->fixedRoot);
     c->rootLast = rt->allgs_tail;
     a_store(&c->bgScanCredit, 0);

@@ -15,10 +15,10 @@
 #include "spin.h"
 
 enum {
-    DRAIN_BYTES = 16 << 10,    /* taken at once: what gcDrain does between two looks at its flags */
-    IDLE_CHECK_BYTES = 100000, /* idleCheckThreshold */
-    CREDIT_SLACK = 2000,       /* gcCreditSlack */
-    OVER_ASSIST = 64 << 10     /* gcOverAssistWork */
+    DRAIN_BYTES = 16 << 10, /* taken at once: what gcDrain does between two looks at its flags */
+    CHECK_BYTES = 100000,   /* drainCheckThreshold */
+    CREDIT_SLACK = 2000,    /* gcCreditSlack */
+    OVER_ASSIST = 64 << 10  /* gcOverAssistWork */
 };
 
 static void gcBeginWork(void) { a_add(&rt->gc.active, 1); }
@@ -175,12 +175,10 @@ static bool drain_over(struct g *gp, struct p *pp, enum gcMarkWorkerMode mode, b
 {
     if (drain_preempted(gp, pp, until_preempt))
         return true;
-    if (mode == gcFractional)
-        return fraction_exceeded(pp);
-    if (mode != gcIdle || *unchecked < IDLE_CHECK_BYTES)
+    if (mode == gcDedicated || *unchecked < CHECK_BYTES)
         return false;
     *unchecked = 0;
-    return pollWork();
+    return mode == gcFractional ? fraction_exceeded(pp) : pollWork();
 }
 
 /* The next goroutine whose stack nobody took, of those that existed when marking began. */
@@ -194,21 +192,31 @@ static struct g *next_root(void)
     }
 }
 
-/* mgcmark.go markroot: the root that comes before all stacks, and stacks: the goroutine is stopped
+/* mgcmark.go markroot, of stacks: the goroutine is stopped
  * at a safe point, scanned under its scan bit and resumed, which puts it into runnext of this P. Up
  * to 1.13 a running goroutine scanned itself at its next prologue; here it is left running. */
-static void markroot(struct g *gp)
+static void markroot_stack(struct g *gp)
 {
-    if (gp == &rt->gc.fixedRoot) {
-        markrootFreeGStacks();
-        return;
-    }
     if (!prof->async_preempt && (readgstatus(gp) & ~(uint32_t)Gscan) == Grunning)
         return;
     struct suspendGState s = suspendG(gp);
     if (!s.dead)
         work(scanstack);
     resumeG(s);
+}
+
+/* Gives the bytes that were scanned: those of stacks are in `remaining`. */
+static int64_t markroot(struct g *gp)
+{
+    if (gp->variables) {
+        scan(gp->opval);
+        return gp->opval;
+    }
+    if (gp == &rt->gc.fixedRoot)
+        markrootFreeGStacks();
+    else
+        markroot_stack(gp);
+    return 0;
 }
 
 /* The roots come first; a worker that is preempted leaves the rest to others. True: it has to give
@@ -220,7 +228,9 @@ static bool drain_roots(struct g *self, struct p *pp, enum gcMarkWorkerMode mode
         struct g *gp = next_root();
         if (gp == NULL)
             return false;
-        markroot(gp);
+        int64_t n = markroot(gp);
+        if (n > 0)
+            gcFlushBgCredit(n);
         if ((mode == gcFractional && fraction_exceeded(pp)) || (mode == gcIdle && pollWork()))
             return true;
     }
@@ -428,7 +438,8 @@ static bool gcParkAssist(struct g *gp, enum opres *r)
     return true;
 }
 
-/* gcAssistAlloc1: marks on the own P. True: marking may be done. */
+/* gcAssistAlloc1 and gcDrainN: marks on the own P, roots where there is nothing else. True: marking
+ * may be done. */
 static bool assist_mark(struct g *gp, int64_t scan_work, int64_t ratio)
 {
     int64_t start = record_now(), done = 0;
@@ -438,8 +449,13 @@ static bool assist_mark(struct g *gp, int64_t scan_work, int64_t ratio)
     while (done < scan_work && !a_load_rlx(&gp->preempt)) {
         int64_t left = scan_work - done;
         int64_t n = take_work(left < DRAIN_BYTES ? left : DRAIN_BYTES);
-        if (n == 0)
-            break;
+        if (n == 0) {
+            struct g *root = next_root();
+            if (root == NULL)
+                break;
+            done += markroot(root);
+            continue;
+        }
         scan(n);
         done += n;
         share_work(n);

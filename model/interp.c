@@ -100,6 +100,10 @@ static enum opres op_cpu(struct g *gp, const struct insn *in)
 
 static enum opres op_sleep(struct g *gp, const struct insn *in)
 {
+    enum opres r;
+    if (!gp->has_timer && assists_first(gp, in, &r))
+        return r;
+    gp->has_timer = true;
     return timeSleep(gp, duration(gp, in));
 }
 
@@ -615,19 +619,32 @@ static enum opres op_assert(struct g *gp, const struct insn *in)
 
 typedef enum opres (*op_fn)(struct g *gp, const struct insn *in);
 
+/* These make something on the heap. */
+static enum opres op_makes(struct g *gp, const struct insn *in)
+{
+    static const op_fn ops[OPS] = {
+        [OP_GO] = op_go,           [OP_MAKE] = op_make,       [OP_TIMER] = op_timer,
+        [OP_TICKER] = op_ticker,   [OP_AFTER] = op_after,     [OP_CTXNEW] = op_ctxnew,
+        [OP_CTXTMO] = op_ctxtmo,   [OP_CORONEW] = op_coronew, [OP_FINALIZER] = op_finalizer,
+        [OP_CLEANUP] = op_cleanup, [OP_CHTIMER] = op_chtimer,
+    };
+    enum opres r;
+    return assists_first(gp, in, &r) ? r : ops[in->op](gp, in);
+}
+
 /* clang-format off */
 static const op_fn op_table[OPS] = {
     [OP_DEFER] = op_defer, [OP_PANIC] = op_panic, [OP_RECOVER] = op_recover, [OP_EXIT] = op_exit,
     [OP_ASSERT] = op_assert, [OP_RET] = op_ret, [OP_DIV] = op_div, [OP_MOD] = op_div,
     [OP_SHL] = op_shift, [OP_SHR] = op_shift, [OP_RANDN] = op_randn, [OP_RANDI] = op_randi,
-    [OP_DRAW] = op_draw, [OP_GO] = op_go, [OP_GOEXIT] = op_goexit, [OP_LOCKOS] = op_lockos,
+    [OP_DRAW] = op_draw, [OP_GO] = op_makes, [OP_GOEXIT] = op_goexit, [OP_LOCKOS] = op_lockos,
     [OP_UNLOCKOS] = op_unlockos, [OP_GOMAXPROCS] = op_gomaxprocs,
     [OP_NUMGOROUTINE] = op_numgoroutine, [OP_CPU] = op_cpu, [OP_SLEEP] = op_sleep,
     [OP_SYSCALL] = op_syscall, [OP_CGOCALL] = op_cgocall, [OP_CGOCB] = op_cgocb,
     [OP_ALLOC] = op_alloc, [OP_FREE] = op_free, [OP_GC] = op_gc,
     [OP_READMEM] = op_readmem, [OP_TRACESTART] = op_tracestart, [OP_TRACESTOP] = op_tracestop,
-    [OP_LEAKS] = op_leaks, [OP_FINALIZER] = op_finalizer, [OP_CLEANUP] = op_cleanup,
-    [OP_MAKE] = op_make,
+    [OP_LEAKS] = op_leaks, [OP_FINALIZER] = op_makes, [OP_CLEANUP] = op_makes,
+    [OP_MAKE] = op_makes,
     [OP_SEND] = op_send, [OP_RECV] = op_recv, [OP_CLOSE] = op_close, [OP_LEN] = op_len,
     [OP_CAP] = op_cap, [OP_SELECT] = op_select, [OP_LOCK] = op_lock, [OP_UNLOCK] = op_unlock,
     [OP_TRYLOCK] = op_trylock, [OP_RLOCK] = op_rlock, [OP_RUNLOCK] = op_runlock,
@@ -636,14 +653,14 @@ static const op_fn op_table[OPS] = {
     [OP_WGWAIT] = op_wgwait, [OP_CWAIT] = op_cwait, [OP_CSIGNAL] = op_csignal,
     [OP_CBROADCAST] = op_cbroadcast, [OP_ONCE] = op_once, [OP_ACQUIRE] = op_acquire,
     [OP_TRYACQUIRE] = op_tryacquire, [OP_RELEASE] = op_release, [OP_POOLGET] = op_poolget,
-    [OP_POOLPUT] = op_poolput, [OP_TIMER] = op_timer, [OP_TICKER] = op_ticker,
-    [OP_TIMERC] = op_timerc, [OP_AFTER] = op_after, [OP_TSTOP] = op_tstop, [OP_TRESET] = op_treset,
-    [OP_CTXNEW] = op_ctxnew, [OP_CTXTMO] = op_ctxtmo, [OP_CTXCANCEL] = op_ctxcancel,
+    [OP_POOLPUT] = op_poolput, [OP_TIMER] = op_makes, [OP_TICKER] = op_makes,
+    [OP_TIMERC] = op_timerc, [OP_AFTER] = op_makes, [OP_TSTOP] = op_tstop, [OP_TRESET] = op_treset,
+    [OP_CTXNEW] = op_makes, [OP_CTXTMO] = op_makes, [OP_CTXCANCEL] = op_ctxcancel,
     [OP_CTXDONE] = op_ctxdone, [OP_CTXERR] = op_ctxerr, [OP_FDREAD] = op_fdread,
     [OP_FDWRITE] = op_fdwrite, [OP_FDWAIT] = op_fdwait, [OP_FDDEADLINE] = op_fddeadline,
     [OP_FDCLOSE] = op_fdclose, [OP_LOADP] = op_loadp, [OP_STOREP] = op_storep,
     [OP_LOADA] = op_loada, [OP_STOREA] = op_storea, [OP_ADDA] = op_adda, [OP_SWAPA] = op_swapa,
-    [OP_CASA] = op_casa, [OP_CORONEW] = op_coronew, [OP_CORONEXT] = op_coronext,
+    [OP_CASA] = op_casa, [OP_CORONEW] = op_makes, [OP_CORONEXT] = op_coronext,
     [OP_COROSTOP] = op_corostop, [OP_YIELD] = op_yield, [OP_PRINT] = op_print,
     [OP_SPANB] = op_spanb, [OP_SPANE] = op_spane, [OP_MARK] = op_mark, [OP_GOSCHED] = op_gosched,
     [OP_INDEX] = op_index,
@@ -652,7 +669,7 @@ static const op_fn op_table[OPS] = {
     [OP_EVWAIT] = op_evwait, [OP_EVPOST] = op_evpost, [OP_EVLOCK] = op_evlock,
     [OP_SLEEPTO] = op_sleepto,
     [OP_AFTERTO] = op_afterto,
-    [OP_CHTIMER] = op_chtimer, [OP_CHSTOP] = op_chstop, [OP_CHRESET] = op_chreset,
+    [OP_CHTIMER] = op_makes, [OP_CHSTOP] = op_chstop, [OP_CHRESET] = op_chreset,
     [OP_EXEC] = op_exec,
     [OP_FDTAKE] = op_fdtake, [OP_FDPOST] = op_fdpost,
 };

@@ -81,6 +81,24 @@ static enum opres gc_alloc(struct g *gp, int64_t bytes, bool live)
     return gcAssistAlloc(gp);
 }
 
+/* mallocgc of what the instruction makes. True: the goroutine has to assist, and the instruction
+ * runs when that is paid. Not for who plays a tape: it says when the recorded goroutine did. */
+static bool assists_first(struct g *gp, const struct insn *in, enum opres *r)
+{
+    enum { OBJECT_BYTES = 96 };
+    bool paid = gp->paid;
+    gp->paid = false;
+    if (rt->gc.phase != GCmark || paid || in != prog_code + gp->pc - 1)
+        return false;
+    gp->gcAssistBytes -= OBJECT_BYTES;
+    *r = gcAssistAlloc(gp);
+    if (*r == OP_DONE && gp->nkont == 0)
+        return false;
+    gp->paid = true;
+    gp->pc--;
+    return true;
+}
+
 static void gc_free(int64_t bytes)
 {
     int64_t left = a_add(&rt->gc.reachable, -bytes);

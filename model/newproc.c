@@ -251,6 +251,7 @@ static bool gdestroy(struct g *gp)
     gp->has_ext_wake = false;
     gp->waitreason = waitReasonZero;
     gp->param = NULL;
+    gp->has_timer = false;
     gp->nkont = 0;
     gc_flushAssistCredit(gp);
     dropg(mp);

@@ -162,6 +162,9 @@ struct g {
     bool unannounced : 1;   /* Gosched up to 1.21 put it on the global queue and woke nobody */
     bool stack_grew : 1;    /* no stack of the size that goroutines start with */
     bool no_stack : 1;      /* dead, and its stack was freed */
+    bool paid : 1;          /* the instruction at pc has assisted for what it allocates */
+    bool variables : 1;     /* no goroutine, a root of the collector: opval bytes */
+    bool has_timer : 1;     /* for time.Sleep, made by the first one */
     union {
         int64_t inline_regs[GREGS_INLINE];
         int64_t *grown; /* when it did not fit any more */

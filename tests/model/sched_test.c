@@ -492,3 +492,43 @@ TEST_CASE(Gc, RuntimeGCWaitsForAWholeCycle)
             CHECK_EQ(counter(COUNTER_stws), 4);
         }
 }
+
+/* What is allocated while a collection marks is paid for first: by whoever has not assisted yet,
+ * before what he makes is there. A goroutine's first sleep makes its timer. */
+TEST_CASE(Gc, WhoMakesSomethingDuringMarkingAssists)
+{
+    static const struct insn makes[] = {
+        {OP_GO, 0, 0, 0, 0, -1},
+        {OP_MAKE, 0, OBJ_CHAN, NOREG, 0, 0},
+        {OP_TIMER, 0, NOREG, NOREG, -1, 1000000},
+        {OP_TICKER, 0, NOREG, 0, 0, 1000000},
+        {OP_AFTER, 0, NOREG, 0, 0, 1000000},
+        {OP_CTXNEW, 0, NOREG, 0, 0, 0},
+        {OP_CTXTMO, 0, NOREG, NOREG, 0, 1000000},
+        {OP_CORONEW, 0, 0, 0, 0, 0},
+        {OP_SLEEP, 0, NOREG, 0, -1, 1},
+        {OP_GOSCHED, 0, 0, 0, 0, 0},
+    };
+    const size_t n = sizeof makes / sizeof *makes;
+    for (size_t i = 0; i < n; i++) {
+        const struct insn *in = &makes[i];
+        as_init(&a);
+        int none = as_func(&a, "none", 0, 1);
+        as_ret(&a);
+        int f = as_func(&a, "f", 0, 2);
+        int32_t d = in->op == OP_GO || in->op == OP_CORONEW ? none : in->d;
+        as_op(&a, in->op, in->a, in->b, in->c, d, in->imm);
+        as_ret(&a);
+        as_func(&a, "main", 0, 2);
+        as_plain(&a, OP_GC);                            /* its workers start */
+        as_op(&a, OP_ALLOC, 1, NOREG, 0, -1, 32 << 10); /* no credit is left over */
+        as_go(&a, f, 0, 0);
+        as_plain(&a, OP_GC);
+        as_ret(&a);
+        for (int rel = 13; rel <= 27; rel++) {
+            as_run(&r, &a, (struct as_opts){.release = rel, .procs = 1});
+            CHECK_EQ(r.end, END_STOPPED);
+            CHECK_EQ(counter(COUNTER_assists) > 0, i < n - 1);
+        }
+    }
+}

@@ -147,6 +147,44 @@ static void pays(struct m *mp)
 
 TEST_CASE(WorkRules, AnAssistPaysForAtLeast64KB) { each_leak_world(20, pays); }
 
+/* Where no bytes are left an assist takes roots: variables count, a stack does not. A worker's
+ * roots are credit. */
+static void assists_with_roots(struct m *mp)
+{
+    struct gcController *c = &rt->gc;
+    struct p *pp = mp_p(mp);
+    struct g *gp = user(mp);
+    world_prof.gc_data_kb = 3;
+    world_prof.gc_bss_kb = 5;
+    set_marking(true);
+    a_store(&c->assistRatio, (int64_t)RATIO_ONE);
+    a_store(&c->bgScanCredit, INT64_C(0));
+    for (int worker = 0; worker <= 1; worker++) {
+        gp->gcAssistBytes = 0;
+        a_store(&c->remaining, INT64_C(0));
+        roots_chain(&c->fixedRoot);
+        struct g *data = c->fixedRoot.alllink, *bss = data->alllink;
+        c->rootLast = bss;
+        a_store(&c->rootNext, data);
+        if (worker)
+            gcDrain(gp, pp, gcDedicated, false);
+        else
+            CHECK(!assist_mark(gp, 3 * 1024, RATIO_ONE)); /* the other root is left */
+        CHECK(a_peek(&c->rootNext) == (worker ? NULL : bss));
+        CHECK_EQ(gp->gcAssistBytes, worker ? 0 : 1 + 3 * 1024);
+        CHECK_EQ(a_peek(&c->bgScanCredit), worker * 8 * 1024);
+    }
+    set_marking(false);
+    a_store(&c->bgScanCredit, INT64_C(0));
+    world_prof.gc_data_kb = world_prof.gc_bss_kb = 0;
+    a_store(&mp->curg, (struct g *)NULL);
+}
+
+TEST_CASE(WorkRules, AnAssistTakesRootsWhereNoBytesAreLeft)
+{
+    each_leak_world(20, assists_with_roots);
+}
+
 /* Who finds credit after it has shown itself goes on, and is in no queue. */
 static void finds_credit(struct m *mp)
 {
@@ -178,19 +216,26 @@ static void drains_work(struct m *mp)
 {
     struct p *pp = mp_p(mp);
     struct g *gp = user(mp);
-    int64_t unchecked = IDLE_CHECK_BYTES - 1;
+    int64_t unchecked = CHECK_BYTES - 1;
     a_store(&sched->npidle, 0);
     CHECK(!drain_over(gp, pp, gcIdle, true, &unchecked));
-    CHECK_EQ(unchecked, IDLE_CHECK_BYTES - 1);
+    CHECK_EQ(unchecked, CHECK_BYTES - 1);
     unchecked++;
     CHECK(!drain_over(gp, pp, gcDedicated, true, &unchecked)); /* it has nothing else to do */
-    CHECK_EQ(unchecked, IDLE_CHECK_BYTES);
+    CHECK_EQ(unchecked, CHECK_BYTES);
     CHECK(!drain_over(gp, pp, gcIdle, true, &unchecked)); /* no work: it goes on, and looks again */
     CHECK_EQ(unchecked, 0);
     put_n(pp, 1);
-    unchecked = IDLE_CHECK_BYTES;
+    unchecked = CHECK_BYTES;
     CHECK(drain_over(gp, pp, gcIdle, true, &unchecked));
     empty_queues(pp);
+    /* one that marks a share of the time looks as seldom: here it has had too much of it */
+    rt->gc.markStart = nanotime() + 1000000;
+    unchecked = CHECK_BYTES - 1;
+    CHECK(!drain_over(gp, pp, gcFractional, true, &unchecked));
+    unchecked++;
+    CHECK(drain_over(gp, pp, gcFractional, true, &unchecked));
+    CHECK_EQ(unchecked, 0);
     /* all that is marked is credit, to the byte */
     set_marking(true);
     for (int64_t n = 1; n <= 3 * DRAIN_BYTES; n = n * 3 + 1) {

@@ -72,6 +72,34 @@ static void revises(struct m *mp)
     world_prof.gc_fanout = 0;
 }
 
+/* Variables come before stacks, and there are spans to sweep from the second cycle on. */
+static void knows_the_program(struct m *mp)
+{
+    struct gcController *c = &rt->gc;
+    (void)mp;
+    world_prof.gc_bss_kb = 1;
+    gc_startCycle(gcTriggerHeap);
+    const struct g *data = c->fixedRoot.alllink, *bss = data->alllink;
+    CHECK(data->variables && data->opval == 0);
+    CHECK(bss->variables && bss->opval == 1024);
+    CHECK(bss->alllink == rt->allgs);
+    gc_startCycle(gcTriggerHeap);
+    CHECK(c->fixedRoot.alllink == data && data->alllink == bss); /* no others */
+    world_prof.gc_bss_kb = 0;
+    world_prof.gc_spans = 7;
+    a_store(&c->heapLive, INT64_C(0));
+    for (uint32_t cycle = 1; cycle <= 2; cycle++) {
+        a_store(&c->cycles, cycle);
+        count_marked();
+        CHECK_EQ(a_peek(&c->sweepLeft), cycle == 2 ? 7 : 0);
+        a_store(&c->heapLive, INT64_C(0));
+    }
+    world_prof.gc_spans = 0;
+    a_store(&c->sweepLeft, INT64_C(0));
+}
+
+TEST_CASE(PacerRules, AProgramHasVariablesAndSpans) { each_release(knows_the_program); }
+
 static void starts_cycle(struct m *mp)
 {
     struct gcController *c = &rt->gc;
