@@ -90,18 +90,19 @@ static void correct(struct recording *r, const struct run_result *q)
 }
 
 /* Runs it once, and corrects; gives how much was wrong. < 0: it did not come to its end, and says
- * nothing of how long it should run. */
-static int again(struct replay *rp)
+ * nothing of how long it should run; or it could not be run. */
+static int again(struct failure *f, struct replay *rp)
 {
     static struct run run;
-    struct failure f = {0};
     struct run_opts o;
     int wrong = -1;
-    if (!run_opts_of(&f, rp->scenario, 0, &o))
+    if (!run_opts_of(f, rp->scenario, 0, &o))
         return wrong;
     o.costs = &rp->costs;
-    if (!run_all(&f, &run, &o))
+    if (!run_all(f, &run, &o))
         return wrong;
+    if (run.result.end == END_LIMIT)
+        fail(f, E_LIMIT, "%s", run.result.text);
     if (run.result.end == END_STOPPED)
         wrong = too_long(rp->rec, &run.result);
     if (wrong > NEAR)
@@ -127,17 +128,17 @@ static void leave_alone(struct replay *rp)
     replay_make(rp);
 }
 
-void replay_fixpoint(struct replay *rp)
+void replay_fixpoint(struct failure *failed, struct replay *rp)
 {
     struct infer_found *f = &rp->infer.found[INFER_fixpoint];
     struct recording *r = rp->rec;
     if (r->nkinds == 0 || r->gc.replayed || r->nbytes > REPLAY_TWICE_MAX)
         return;
     targets(rp);
-    int first = again(rp), wrong = first;
+    int first = again(failed, rp), wrong = first;
     for (int round = 1; round < ROUNDS && wrong > NEAR; round++) {
         replay_make(rp);
-        wrong = again(rp);
+        wrong = again(failed, rp);
     }
     if (wrong < 0) {
         if (first >= 0)

@@ -109,7 +109,8 @@ bool replay_open(struct failure *f, const char *path, const struct replay_opts *
         return false;
     }
     replay_settle(f, out);
-    replay_fixpoint(out);
+    if (f->code == E_OK)
+        replay_fixpoint(f, out);
     if (f->code != E_OK)
         replay_close(out);
     return f->code == E_OK;

@@ -42,7 +42,7 @@ void replay_make(struct replay *rp);
 /* settle.c: what cannot be at the recorded settings is replayed as it was recorded. */
 void replay_settle(struct failure *f, struct replay *rp);
 /* fixpoint.c: until goroutines run as long as in the recording. */
-void replay_fixpoint(struct replay *rp);
+void replay_fixpoint(struct failure *f, struct replay *rp);
 /* The scenario outlives the rest, and is the caller's. */
 struct scenario *replay_take_scenario(struct replay *rp);
 

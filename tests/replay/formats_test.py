@@ -46,7 +46,7 @@ class Formats(unittest.TestCase):
             with self.subTest(verb):
                 code, _, err = call(*verb, path)
                 self.assertEqual(code, 2, err)
-                self.assertIn("a deep recording of format 9; this version reads up to 2", err)
+                self.assertIn("a deep recording of format 9; this version reads up to 3", err)
 
     def test_a_trace_that_was_not_finished_is_no_answer(self):
         path = os.path.join(self.folder.name, "none.trace")

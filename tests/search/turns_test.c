@@ -153,5 +153,6 @@ TEST_CASE(Turns, WhoOnlyLooksGivesWay)
 /* A fractional worker waits for its share of time, while nobody else has a turn. */
 TEST_CASE(Turns, ACollectionEnds)
 {
-    CHECK_STR(outputs("'main': [{'go': [{'print': 'a'}]}, {'gc': true}, {'print': 'b'}]"), "a b ");
+    CHECK_STR(outputs("'main': [{'go': [{'print': 'a'}]}, {'gc': true}, {'print': 'b'}]"),
+              "a b |b |b a ");
 }
