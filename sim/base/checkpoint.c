@@ -68,7 +68,17 @@ static void stack_restore(unsigned char *stack, const unsigned char *from, size_
     copy_raw(stack, from, size);
     copy_raw(shadow_of(stack), from + round8(size), size / 8);
 }
+
+/* Below is nobody's any more; but a run that was cut in the middle of a call has left its poison
+ * there, and what is called without a frame of ASan's making would meet it. */
+static void nothing_below(const struct coro *c)
+{
+    const unsigned char *used = coro_used_from(c), *low = c->stack;
+    __asan_unpoison_memory_region(low, (size_t)(used - low));
+}
 #else
+static void nothing_below(const struct coro *c) { (void)c; }
+
 static size_t stack_copy_size(size_t size) { return round8(size); }
 
 static void stack_save(unsigned char *to, const unsigned char *stack, size_t size)
@@ -250,6 +260,10 @@ void checkpoint_restore_from(const struct checkpoint *c, struct arena *a, size_t
         stack_restore(piece.from, from + sizeof piece, piece.size);
         from += sizeof piece + stack_copy_size(piece.size);
     }
+    const struct stackpool *sp = a->stacks;
+    for (uint32_t i = 0; sp && i < sp->count_made; i++)
+        if (sp->stacks[i].coro)
+            nothing_below(sp->stacks[i].coro);
 }
 
 /* Of whole words from `at` on; beyond the copy there are zeros. */
