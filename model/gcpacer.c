@@ -91,14 +91,13 @@ static uint32_t scan_rate(int64_t reachable, int64_t fresh)
     return (uint32_t)(prof->gc_mark_ns_per_kb + touch);
 }
 
-/* No goroutine either: variables, the next root after `before`. Few programs say that they have
- * any, so these are made when they are needed. */
+/* No goroutine either: variables, opval bytes, the next root after `before`. Few programs say that
+ * they have any, so these are made when they are needed. */
 static struct g *variables_root(struct g *before, int64_t kb)
 {
     if (before->opobj == NULL)
         before->opobj = host_alloc(sizeof *before, _Alignof(struct g));
     struct g *root = before->opobj;
-    root->variables = true;
     root->opval = kb * 1024;
     before->alllink = root;
     return root;

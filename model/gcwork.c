@@ -205,10 +205,17 @@ static void markroot_stack(struct g *gp)
     resumeG(s);
 }
 
+/* By its place: whoever runs a goroutine meanwhile writes to what it says of itself. */
+static bool is_variables(const struct g *root)
+{
+    const struct g *data = rt->gc.fixedRoot.opobj;
+    return data != NULL && (root == data || root == data->opobj);
+}
+
 /* Gives the bytes that were scanned: those of stacks are in `remaining`. */
 static int64_t markroot(struct g *gp)
 {
-    if (gp->variables) {
+    if (is_variables(gp)) {
         scan(gp->opval);
         return gp->opval;
     }

@@ -163,7 +163,6 @@ struct g {
     bool stack_grew : 1;    /* no stack of the size that goroutines start with */
     bool no_stack : 1;      /* dead, and its stack was freed */
     bool paid : 1;          /* the instruction at pc has assisted for what it allocates */
-    bool variables : 1;     /* no goroutine, a root of the collector: opval bytes */
     bool has_timer : 1;     /* for time.Sleep, made by the first one */
     union {
         int64_t inline_regs[GREGS_INLINE];

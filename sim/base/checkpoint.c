@@ -32,7 +32,7 @@ struct head {
 };
 
 struct piece {
-    unsigned char *from;
+    unsigned char *stack, *from; /* its lowest byte; the lowest that is used */
     size_t size;
 };
 
@@ -71,13 +71,12 @@ static void stack_restore(unsigned char *stack, const unsigned char *from, size_
 
 /* Below is nobody's any more; but a run that was cut in the middle of a call has left its poison
  * there, and what is called without a frame of ASan's making would meet it. */
-static void nothing_below(const struct coro *c)
+static void nothing_below(const struct piece *p)
 {
-    const unsigned char *used = coro_used_from(c), *low = c->stack;
-    __asan_unpoison_memory_region(low, (size_t)(used - low));
+    __asan_unpoison_memory_region(p->stack, (size_t)(p->from - p->stack));
 }
 #else
-static void nothing_below(const struct coro *c) { (void)c; }
+static void nothing_below(const struct piece *p) { (void)p; }
 
 static size_t stack_copy_size(size_t size) { return round8(size); }
 
@@ -99,7 +98,7 @@ static struct piece used_part(const struct coro *c)
 {
     unsigned char *low = coro_used_from(c), *high = (unsigned char *)c->stack + c->size;
     low = (unsigned char *)((uintptr_t)low & ~(uintptr_t)7);
-    return (struct piece){low, (size_t)(high - low)};
+    return (struct piece){c->stack, low, (size_t)(high - low)};
 }
 
 static size_t size_needed(const struct arena *a)
@@ -258,12 +257,9 @@ void checkpoint_restore_from(const struct checkpoint *c, struct arena *a, size_t
         struct piece piece;
         memcpy(&piece, from, sizeof piece);
         stack_restore(piece.from, from + sizeof piece, piece.size);
+        nothing_below(&piece);
         from += sizeof piece + stack_copy_size(piece.size);
     }
-    const struct stackpool *sp = a->stacks;
-    for (uint32_t i = 0; sp && i < sp->count_made; i++)
-        if (sp->stacks[i].coro)
-            nothing_below(sp->stacks[i].coro);
 }
 
 /* Of whole words from `at` on; beyond the copy there are zeros. */
