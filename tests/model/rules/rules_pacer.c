@@ -80,8 +80,9 @@ static void knows_the_program(struct m *mp)
     world_prof.gc_bss_kb = 1;
     gc_startCycle(gcTriggerHeap);
     const struct g *data = c->fixedRoot.alllink, *bss = data->alllink;
-    CHECK(data->variables && data->opval == 0);
-    CHECK(bss->variables && bss->opval == 1024);
+    CHECK(is_variables(data) && data->opval == 0);
+    CHECK(is_variables(bss) && bss->opval == 1024);
+    CHECK(!is_variables(&c->fixedRoot) && !is_variables(rt->allgs));
     CHECK(bss->alllink == rt->allgs);
     gc_startCycle(gcTriggerHeap);
     CHECK(c->fixedRoot.alllink == data && data->alllink == bss); /* no others */
