@@ -184,6 +184,8 @@ def write_looks(gmpsim, path, tables, gos, options):
                 release = ".".join(who.split(".")[:2])
                 of.setdefault("releases", {}).setdefault(release, {})["record"] = entry
     for name, table in said.items():
+        if "releases" in table:
+            table["releases"] = dict(sorted(table["releases"].items()))
         keep(name, table)
 
 
