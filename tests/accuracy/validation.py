@@ -424,7 +424,9 @@ def write(folder, page):
     far = ranges(ms)
     lines += ["", "## Those that are a range", ""]
     lines += para(RANGE.format("; ".join(far))) if far else ["None.", ""]
-    lines += ["## Which cost turns an outcome over", ""] + sensitivity_lines(folder, ms)
+    turns = sensitivity_lines(folder, ms)
+    if turns:
+        lines += ["## Which cost turns an outcome over", ""] + turns
     away = cause_lines(folder)
     if away:
         lines += ["## Causes, taken away", ""] + para(CAUSES) + away + [""]
