@@ -20,7 +20,8 @@
 #define OBJECTS "\"f\": \"var\", \"m\": \"mutex\", \"wg\": \"waitgroup\""
 #define WAIT    "{\"add\": \"wg\", \"n\": 2}, {\"go\": \"spin\", \"count\": 2}, {\"wait\": \"wg\"}"
 
-static void search(const char *text, enum hunt_strategy s, int64_t until_ns, struct hunt_result *r)
+/* At two Ps, every goroutine a turn at a time; o.world.scenario is the caller's to free. */
+static struct hunt_opts opts_for(const char *text, enum hunt_strategy s, uint64_t runs)
 {
     struct failure f = {0};
     struct scenario *sc = scenario_load(&f, "test.json", text, strlen(text));
@@ -30,15 +31,22 @@ static void search(const char *text, enum hunt_strategy s, int64_t until_ns, str
                                     .procs = 2,
                                     .seed = 1,
                                     .granularity = GRANULARITY_SYNC,
-                                    .late_max_ns = 1000000,
-                                    .until_ns = until_ns,
                                     .steps_max = 6000},
                           .strategy = s,
                           .seed = 1,
-                          .depth = 3,
-                          .preemptions = 1,
-                          .runs_max = 4};
+                          .runs_max = runs};
     CHECK(scenario_profile(&f, sc, 0, &o.world.profile));
+    return o;
+}
+
+static void search(const char *text, enum hunt_strategy s, int64_t until_ns, struct hunt_result *r)
+{
+    struct failure f = {0};
+    struct hunt_opts o = opts_for(text, s, 4);
+    o.world.late_max_ns = 1000000;
+    o.world.until_ns = until_ns;
+    o.depth = 3;
+    o.preemptions = 1;
     if (!hunt(&f, &o, r))
         FAIL_CASE("%s", f.text);
     if (r->end == HUNT_FOUND) {
@@ -48,7 +56,7 @@ static void search(const char *text, enum hunt_strategy s, int64_t until_ns, str
         CHECK(same);
         finding_release(&r->finding);
     }
-    scenario_free(sc);
+    scenario_free(o.world.scenario);
 }
 
 static const enum hunt_strategy strategies[] = {HUNT_TIME, HUNT_RANDOM, HUNT_PCT, HUNT_DFS};
@@ -202,18 +210,7 @@ TEST_CASE(Livelock, ShrinksToOneRound)
     struct hunt_result r;
     struct verdict v;
     bool same = false;
-    struct scenario *sc = scenario_load(&f, "test.json", after_you, strlen(after_you));
-    if (sc == NULL)
-        FAIL_CASE("%s", f.text);
-    struct hunt_opts o = {.world = {.scenario = sc,
-                                    .procs = 2,
-                                    .seed = 1,
-                                    .granularity = GRANULARITY_SYNC,
-                                    .steps_max = 6000},
-                          .strategy = HUNT_FAIR,
-                          .seed = 1,
-                          .runs_max = 20};
-    CHECK(scenario_profile(&f, sc, 0, &o.world.profile));
+    struct hunt_opts o = opts_for(after_you, HUNT_FAIR, 20);
     CHECK(hunt(&f, &o, &r));
     CHECK_EQ(r.end, HUNT_FOUND);
     CHECK(shrink(&f, &r.finding, 5000, &small));
@@ -231,5 +228,5 @@ TEST_CASE(Livelock, ShrinksToOneRound)
         CHECK(answer_pick(x->answers[i]) == 0 || !goes_on(x, a, x->count, x->repeat));
     }
     finding_release(&r.finding);
-    scenario_free(sc);
+    scenario_free(o.world.scenario);
 }
