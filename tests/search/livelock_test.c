@@ -20,13 +20,19 @@
 #define OBJECTS "\"f\": \"var\", \"m\": \"mutex\", \"wg\": \"waitgroup\""
 #define WAIT    "{\"add\": \"wg\", \"n\": 2}, {\"go\": \"spin\", \"count\": 2}, {\"wait\": \"wg\"}"
 
-/* At two Ps, every goroutine a turn at a time; o.world.scenario is the caller's to free. */
-static struct hunt_opts opts_for(const char *text, enum hunt_strategy s, uint64_t runs)
+static struct scenario *loaded(const char *text)
 {
     struct failure f = {0};
     struct scenario *sc = scenario_load(&f, "test.json", text, strlen(text));
     if (sc == NULL)
         FAIL_CASE("%s", f.text);
+    return sc;
+}
+
+/* At two Ps, every goroutine a turn at a time. */
+static struct hunt_opts opts_for(const struct scenario *sc, enum hunt_strategy s, uint64_t runs)
+{
+    struct failure f = {0};
     struct hunt_opts o = {.world = {.scenario = sc,
                                     .procs = 2,
                                     .seed = 1,
@@ -42,7 +48,8 @@ static struct hunt_opts opts_for(const char *text, enum hunt_strategy s, uint64_
 static void search(const char *text, enum hunt_strategy s, int64_t until_ns, struct hunt_result *r)
 {
     struct failure f = {0};
-    struct hunt_opts o = opts_for(text, s, 4);
+    struct scenario *sc = loaded(text);
+    struct hunt_opts o = opts_for(sc, s, 4);
     o.world.late_max_ns = 1000000;
     o.world.until_ns = until_ns;
     o.depth = 3;
@@ -56,7 +63,7 @@ static void search(const char *text, enum hunt_strategy s, int64_t until_ns, str
         CHECK(same);
         finding_release(&r->finding);
     }
-    scenario_free(o.world.scenario);
+    scenario_free(sc);
 }
 
 static const enum hunt_strategy strategies[] = {HUNT_TIME, HUNT_RANDOM, HUNT_PCT, HUNT_DFS};
@@ -210,7 +217,8 @@ TEST_CASE(Livelock, ShrinksToOneRound)
     struct hunt_result r;
     struct verdict v;
     bool same = false;
-    struct hunt_opts o = opts_for(after_you, HUNT_FAIR, 20);
+    struct scenario *sc = loaded(after_you);
+    struct hunt_opts o = opts_for(sc, HUNT_FAIR, 20);
     CHECK(hunt(&f, &o, &r));
     CHECK_EQ(r.end, HUNT_FOUND);
     CHECK(shrink(&f, &r.finding, 5000, &small));
@@ -228,5 +236,5 @@ TEST_CASE(Livelock, ShrinksToOneRound)
         CHECK(answer_pick(x->answers[i]) == 0 || !goes_on(x, a, x->count, x->repeat));
     }
     finding_release(&r.finding);
-    scenario_free(o.world.scenario);
+    scenario_free(sc);
 }
