@@ -177,35 +177,42 @@ static const struct {
     {"unlocks it", "{'unlock': 'm[i].mu'}", 0},
     {"unlocks that of another array", "{'unlock': 'other[i]'}", 1},
     {"looks at another field", "{'load': 'm[i].n', 'into': 'x'}", 1},
-    {"unlocks one in a row of rows", "{'unlock': 'rows[i - 2][i]'}", 0},
+    {"unlocks one in a row of rows", "{'unlock': 'rows[i - 1][i]'}", 0},
 };
 
-TEST_CASE(Reach, AnElementOfAnArray)
+/* Two of them, or what is reached in steps too wide or too narrow may be it by chance. */
+static void holds_element(size_t i, const char *of)
 {
     static struct run r;
     static char text[2000];
+    text[0] = 0;
+    put(text, sizeof text,
+        "{'name': 'reach', 'why': 'test', 'procs': 2, 'objects': {'rows': {'array': 2, 'of':"
+        " {'array': 3, 'of': 'mutex'}}, 'm': {'array': 3, 'of': {'struct': {'n': 'var', 'mu':"
+        " 'mutex'}}}, 'other': {'array': 3, 'of': 'mutex'}}, 'funcs': {"
+        "'take': {'params': ['i'], 'do': [{'lock': 'm[i].mu'}]}, 'holds': {'params': ['i'],"
+        " 'do': [{'call': 'take', 'args': ['i']}, {'sleep': '1h'}, ",
+        "");
+    put(text, sizeof text, elements[i].then, "");
+    put(text, sizeof text,
+        "]}, 'wants': {'params': ['i'], 'do': [{'sleep': '1ms'}, {'lock': 'm[i].mu'}]}},"
+        " 'main': [{'go': 'holds', 'args': [@]}, {'go': 'wants', 'args': [@]},"
+        " {'sleep': '3ms'}]}",
+        of);
+    struct scenario *s = loaded(text);
+    run_of(s, PROFILE_LATEST, &r);
+    if ((int)r.result.stranded != elements[i].leaked)
+        FAIL_CASE("%s, of %s: %d leaked, want %d", elements[i].name, of, (int)r.result.stranded,
+                  elements[i].leaked);
+    run_free(&r);
+    scenario_free(s);
+}
+
+TEST_CASE(Reach, AnElementOfAnArray)
+{
     for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
-        text[0] = 0;
-        put(text, sizeof text,
-            "{'name': 'reach', 'why': 'test', 'procs': 2, 'objects': {'rows': {'array': 2, 'of':"
-            " {'array': 3, 'of': 'mutex'}}, 'm': {'array': 3, 'of': {'struct': {'n': 'var', 'mu':"
-            " 'mutex'}}}, 'other': {'array': 3, 'of': 'mutex'}}, 'funcs': {"
-            "'take': {'params': ['i'], 'do': [{'lock': 'm[i].mu'}]}, 'holds': {'params': ['i'],"
-            " 'do': [{'call': 'take', 'args': ['i']}, {'sleep': '1h'}, ",
-            "");
-        put(text, sizeof text, elements[i].then, "");
-        put(text, sizeof text,
-            "]}, 'wants': {'params': ['i'], 'do': [{'sleep': '1ms'}, {'lock': 'm[i].mu'}]}},"
-            " 'main': [{'go': 'holds', 'args': [2]}, {'go': 'wants', 'args': [2]},"
-            " {'sleep': '3ms'}]}",
-            "");
-        struct scenario *s = loaded(text);
-        run_of(s, PROFILE_LATEST, &r);
-        if ((int)r.result.stranded != elements[i].leaked)
-            FAIL_CASE("%s: %d leaked, want %d", elements[i].name, (int)r.result.stranded,
-                      elements[i].leaked);
-        run_free(&r);
-        scenario_free(s);
+        holds_element(i, "1");
+        holds_element(i, "2");
     }
 }
 

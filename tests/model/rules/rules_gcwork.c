@@ -216,22 +216,22 @@ static void drains_work(struct m *mp)
 {
     struct p *pp = mp_p(mp);
     struct g *gp = user(mp);
-    int64_t unchecked = CHECK_BYTES - 1;
+    int64_t unchecked = 99999;
     a_store(&sched->npidle, 0);
     CHECK(!drain_over(gp, pp, gcIdle, true, &unchecked));
-    CHECK_EQ(unchecked, CHECK_BYTES - 1);
+    CHECK_EQ(unchecked, 99999);
     unchecked++;
     CHECK(!drain_over(gp, pp, gcDedicated, true, &unchecked)); /* it has nothing else to do */
-    CHECK_EQ(unchecked, CHECK_BYTES);
+    CHECK_EQ(unchecked, 100000);
     CHECK(!drain_over(gp, pp, gcIdle, true, &unchecked)); /* no work: it goes on, and looks again */
     CHECK_EQ(unchecked, 0);
     put_n(pp, 1);
-    unchecked = CHECK_BYTES;
+    unchecked = 100000;
     CHECK(drain_over(gp, pp, gcIdle, true, &unchecked));
     empty_queues(pp);
     /* one that marks a share of the time looks as seldom: here it has had too much of it */
     rt->gc.markStart = nanotime() + 1000000;
-    unchecked = CHECK_BYTES - 1;
+    unchecked = 99999;
     CHECK(!drain_over(gp, pp, gcFractional, true, &unchecked));
     unchecked++;
     CHECK(drain_over(gp, pp, gcFractional, true, &unchecked));
